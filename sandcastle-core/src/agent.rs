@@ -1,0 +1,260 @@
+//! What the engine needs to know of an agent program.
+//!
+//! An [`Agent`] says how its program is started and how its output is read. It starts nothing itself.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::event::AgentEvent;
+use crate::id::SessionId;
+use crate::session::SessionRequest;
+use crate::work::Usage;
+
+/// Describes a coding agent: a program that works in a folder and prints what it does.
+///
+/// Implement it to run an agent that is not built in; `docs` of the facade's guide has a complete example.
+pub trait Agent: Send + Sync + fmt::Debug + 'static {
+    /// Returns the name that options, messages and logs use, in kebab case.
+    fn name(&self) -> &str;
+
+    /// Returns the model it is told to use, if it is told one.
+    fn model(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns what the program can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Returns the command line of one unattended turn.
+    ///
+    /// # Errors
+    /// When the request cannot be put to this program, for example because the prompt is too long for it.
+    fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand>;
+
+    /// Returns the command line of the program's own terminal interface, or `None` if it has none.
+    ///
+    /// # Errors
+    /// As for [`Agent::command`].
+    fn interactive_command(&self, request: &AgentRequest<'_>) -> Result<Option<AgentCommand>> {
+        let _ = request;
+        Ok(None)
+    }
+
+    /// Returns a reader for the output of one process.
+    fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// Returns the agent's own file of a session, if it keeps one and it is there.
+    fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
+        let _ = (session, place);
+        None
+    }
+
+    /// Returns what a session had used by the last line of its file, for agents that count over whole sessions.
+    fn session_usage(&self, session_file: &Path) -> Option<Usage> {
+        let _ = session_file;
+        None
+    }
+}
+
+/// Says what an agent program can do. Nothing is assumed: what is not declared is not used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// It can continue a session by id.
+    pub resume: bool,
+    /// It can copy a session by id and go on in the copy.
+    pub fork: bool,
+    /// It has an interface for a person at a terminal.
+    pub interactive: bool,
+}
+
+impl Capabilities {
+    /// Declares nothing.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { resume: false, fork: false, interactive: false }
+    }
+
+    /// Declares that sessions can be resumed by id.
+    #[must_use]
+    pub const fn with_resume(mut self) -> Self {
+        self.resume = true;
+        self
+    }
+
+    /// Declares that sessions can be forked by id.
+    #[must_use]
+    pub const fn with_fork(mut self) -> Self {
+        self.fork = true;
+        self
+    }
+
+    /// Declares a terminal interface.
+    #[must_use]
+    pub const fn with_interactive(mut self) -> Self {
+        self.interactive = true;
+        self
+    }
+}
+
+/// Asks an agent for one turn.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AgentRequest<'a> {
+    /// What to say to it.
+    pub prompt: &'a str,
+    /// The folder it works in, as seen inside the sandbox.
+    pub cwd: &'a Path,
+    /// Which conversation to begin or continue.
+    pub session: &'a SessionRequest,
+}
+
+impl<'a> AgentRequest<'a> {
+    /// Creates a request.
+    #[must_use]
+    pub fn new(prompt: &'a str, cwd: &'a Path, session: &'a SessionRequest) -> Self {
+        Self { prompt, cwd, session }
+    }
+}
+
+/// The command line of an agent: an argument vector, never a shell string.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AgentCommand {
+    /// The program, looked up on the sandbox's `PATH` if it has no slash.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables that the program needs besides those of the sandbox and the run.
+    pub env: Vec<(OsString, OsString)>,
+    /// What is written to its standard input, which is then closed. Without it the input is empty.
+    pub stdin: Vec<u8>,
+    /// How to ask it to stop.
+    pub stop: StopRequest,
+}
+
+impl AgentCommand {
+    /// Starts a command line with its program.
+    #[must_use]
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            stdin: Vec::new(),
+            stop: StopRequest::default(),
+        }
+    }
+
+    /// Adds one argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a variable.
+    #[must_use]
+    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((key.into(), value.into()));
+        self
+    }
+
+    /// Sets what is written to the standard input.
+    #[must_use]
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// Sets how the program is asked to stop.
+    #[must_use]
+    pub fn stop(mut self, stop: StopRequest) -> Self {
+        self.stop = stop;
+        self
+    }
+}
+
+/// Says how a program is asked to stop before it is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StopRequest {
+    /// The signal that it answers by ending its tools and itself.
+    pub signal: StopSignal,
+    /// How long it gets before it is killed; 2 seconds by default.
+    pub grace: Duration,
+}
+
+impl StopRequest {
+    /// Asks with `SIGINT`.
+    #[must_use]
+    pub const fn interrupt() -> Self {
+        Self { signal: StopSignal::Interrupt, grace: Duration::from_secs(2) }
+    }
+
+    /// Asks with `SIGTERM`.
+    #[must_use]
+    pub const fn terminate() -> Self {
+        Self { signal: StopSignal::Terminate, grace: Duration::from_secs(2) }
+    }
+}
+
+impl Default for StopRequest {
+    fn default() -> Self {
+        Self::terminate()
+    }
+}
+
+/// The signals that ask a program to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StopSignal {
+    /// `SIGTERM`.
+    Terminate,
+    /// `SIGINT`.
+    Interrupt,
+}
+
+/// Says where an agent's session files are, as seen from this host.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct SessionPlace<'a> {
+    /// The home folder that the agent had.
+    pub home: &'a Path,
+    /// The folder that it worked in.
+    pub cwd: &'a Path,
+    /// The variables that were set for it.
+    pub env: &'a [(OsString, OsString)],
+}
+
+impl<'a> SessionPlace<'a> {
+    /// Names a place.
+    #[must_use]
+    pub fn new(home: &'a Path, cwd: &'a Path, env: &'a [(OsString, OsString)]) -> Self {
+        Self { home, cwd, env }
+    }
+}
+
+/// Reads the output of one agent process, line by line.
+///
+/// A decoder never fails: what it does not know becomes [`AgentEvent::Unknown`]. It keeps no more than it needs to
+/// tell the main agent's text from everything else.
+pub trait Decoder: Send {
+    /// Reads one line of standard output, without its line feed, and appends what it says to `events`.
+    fn line(&mut self, line: &[u8], events: &mut Vec<AgentEvent>);
+
+    /// Reads the end of the output. Called once, after the last line.
+    fn end(&mut self, events: &mut Vec<AgentEvent>) {
+        let _ = events;
+    }
+}

@@ -1,0 +1,187 @@
+//! The one error type of the library.
+//!
+//! Every module describes its failures in its own words and turns them into [`Error`] at its edge. What a caller
+//! needs in order to react is the [`ErrorKind`], the hints, and the [`Work`] that had been done by then.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use crate::work::Work;
+
+/// Result of the fallible functions of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+type Source = Box<dyn StdError + Send + Sync + 'static>;
+
+/// Reports why an operation failed, and what had been done by then.
+///
+/// `{}` is one lowercase line; `{:#}` adds the chain of causes, one per line, and the hints.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    hints: Vec<String>,
+    work: Option<Work>,
+    source: Option<Source>,
+}
+
+/// Classifies an [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The options contradict each other or the agent; nothing was started.
+    InvalidOptions,
+    /// The prompt is missing, unreadable or does not fit the output that is asked for; nothing was started.
+    Prompt,
+    /// The schema or the tag of an output cannot be used; nothing was started.
+    InvalidOutput,
+    /// Git is missing, failed, or the folder is not a repository it can work in.
+    Git,
+    /// The sandbox could not be started or used.
+    Sandbox,
+    /// The agent program could not be started.
+    AgentStart,
+    /// The agent ran and failed: a failed turn, a bad exit, a death by signal or an empty answer.
+    AgentFailed,
+    /// The session to resume or fork is not known to the agent.
+    SessionNotFound,
+    /// The agent was silent for longer than the idle timeout.
+    IdleTimeout,
+    /// The run took longer than the total timeout.
+    TotalTimeout,
+    /// The run was cancelled.
+    Cancelled,
+    /// The agent finished, and no valid structured output was obtained.
+    StructuredOutput,
+    /// A file could not be read or written.
+    Io,
+}
+
+impl Error {
+    /// Creates an error; `message` is a lowercase fragment that completes "failed to ...".
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), hints: Vec::new(), work: None, source: None }))
+    }
+
+    /// Adds the error that caused this one.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Source>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// Adds one sentence on what to do.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hints.push(hint.into());
+        self
+    }
+
+    /// Adds what had been done before the failure.
+    #[must_use]
+    pub fn with_work(mut self, work: Work) -> Self {
+        self.0.work = Some(work);
+        self
+    }
+
+    /// Returns what kind of failure this is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Returns what to do about it, in the order of usefulness.
+    #[must_use]
+    pub fn hints(&self) -> &[String] {
+        &self.0.hints
+    }
+
+    /// Returns what the run had done by then, if an agent had been started.
+    #[must_use]
+    pub fn work(&self) -> Option<&Work> {
+        self.0.work.as_ref()
+    }
+
+    /// Tells whether the failure was found before anything was started.
+    #[must_use]
+    pub fn is_entry_check(&self) -> bool {
+        matches!(self.kind(), ErrorKind::InvalidOptions | ErrorKind::Prompt | ErrorKind::InvalidOutput)
+    }
+
+    /// Tells whether the run ended because it was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.kind() == ErrorKind::Cancelled
+    }
+
+    /// Tells whether a time limit ended the run.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.kind(), ErrorKind::IdleTimeout | ErrorKind::TotalTimeout)
+    }
+
+    pub(crate) fn source_as<E: StdError + 'static>(&self) -> Option<&E> {
+        self.0.source.as_deref().and_then(|source| source.downcast_ref())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        if f.alternate() {
+            let mut cause = self.source();
+            while let Some(error) = cause {
+                write!(f, "\n  caused by: {error:#}")?;
+                cause = error.source();
+            }
+            for hint in &self.0.hints {
+                write!(f, "\n  hint: {hint}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.0.kind)
+            .field("message", &self.0.message)
+            .field("hints", &self.0.hints)
+            .field("work", &self.0.work)
+            .field("source", &self.0.source)
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_pointer_wide_and_can_cross_threads() {
+        fn assert_send_sync<T: Send + Sync + 'static>() {}
+        assert_send_sync::<Error>();
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn the_alternate_form_adds_causes_and_hints() {
+        let error = Error::new(ErrorKind::Git, "open the repository")
+            .with_source(std::io::Error::other("disk on fire"))
+            .with_hint("run `git init`");
+        assert_eq!(error.to_string(), "open the repository");
+        assert_eq!(
+            format!("{error:#}"),
+            "open the repository\n  caused by: disk on fire\n  hint: run `git init`"
+        );
+    }
+}

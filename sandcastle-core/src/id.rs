@@ -1,0 +1,127 @@
+//! Names that come from outside: session ids, branch names and commit ids.
+//!
+//! A value of one of these types has been checked once; nothing behind it checks again.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::error::{Error, ErrorKind, Result};
+
+macro_rules! text_newtype {
+    ($name:ident) => {
+        impl $name {
+            /// Returns the text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::ops::Deref for $name {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                self.0 == other
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                self.0 == *other
+            }
+        }
+    };
+}
+
+/// Names one conversation of an agent.
+///
+/// An id is 1 to 128 characters out of `A-Z a-z 0-9 . _ -` and begins with a letter or a digit, so it can neither be
+/// taken for an option nor leave a folder it is joined to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct SessionId(String);
+
+text_newtype!(SessionId);
+
+impl SessionId {
+    /// Checks `id` and wraps it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOptions`] when `id` has another form than the one above.
+    pub fn new(id: impl Into<String>) -> Result<Self> {
+        let id = id.into();
+        let well_formed = id.len() <= 128
+            && id.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+        if well_formed {
+            Ok(Self(id))
+        } else {
+            Err(Error::new(
+                ErrorKind::InvalidOptions,
+                format!("use {id:.60?} as a session id: it is not 1 to 128 letters, digits, `.`, `_` or `-`"),
+            )
+            .with_hint("take the id from `iterations[].session_id` of a result or from an error"))
+        }
+    }
+}
+
+/// Names a branch, or `HEAD` where none is checked out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct BranchName(String);
+
+text_newtype!(BranchName);
+
+impl BranchName {
+    pub(crate) fn from_git(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+}
+
+/// Identifies a commit by its full hexadecimal object id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct CommitId(String);
+
+text_newtype!(CommitId);
+
+impl CommitId {
+    pub(crate) fn from_git(sha: impl Into<String>) -> Self {
+        Self(sha.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_ids_cannot_be_options_or_paths() {
+        for good in ["bc25b0aa-9b21-43ae-b4fb-6abd6d260ffe", "a", "ses_1.2"] {
+            assert_eq!(SessionId::new(good).unwrap(), good);
+        }
+        for bad in ["", "--resume", "../x", "a/b", ".", "a b", "é", &"x".repeat(129)] {
+            let error = SessionId::new(bad).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidOptions, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The engine of Sandcastle: typed outputs, agents, sandboxes, git and runs.
+//!
+//! Depend on this crate to write an agent or a sandbox provider of your own; to run agents, depend on the facade
+//! `sandcastle`, which re-exports everything here.
+
+pub mod agent;
+mod error;
+pub mod event;
+mod id;
+pub mod output;
+pub mod session;
+mod work;
+
+pub use crate::error::{Error, ErrorKind, Result};
+pub use crate::id::{BranchName, CommitId, SessionId};
+pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};

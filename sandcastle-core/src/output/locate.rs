@@ -1,0 +1,1 @@
+//! Finds the last block with a tag while the text streams.

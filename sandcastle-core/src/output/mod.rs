@@ -1,0 +1,74 @@
+//! Typed outputs: from an agent's text to a value, or to every reason why not.
+//!
+//! Everything here is pure: text and schema in, value or problems out. No async, no files, no processes. The steps are
+//! one file each and run in this order: [`locate`] finds the last block with the tag while the text streams,
+//! `unfence` and `read` turn it into JSON, `validate` holds it against the schema and the type, and `feedback` words
+//! what a retry is told. `snippet` words what the prompt says. [`OutputSpec`] ties them together; the derived
+//! [`AgentOutput`] is the same thing for a type known at compile time.
+
+mod error;
+pub mod locate;
+mod problem;
+mod spec;
+
+pub use self::error::{ExtractError, Stage};
+pub use self::problem::Problem;
+pub use self::spec::OutputSpec;
+
+/// Says how the inside of a block is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OutputFormat {
+    /// A JSON value, checked against the schema.
+    Json,
+    /// Text, trimmed and never parsed.
+    Text,
+}
+
+/// A type that an agent can answer with.
+///
+/// Derive it: `#[derive(Deserialize, JsonSchema, AgentOutput)] #[output(tag = "result")]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent output",
+    label = "an agent cannot answer with this type",
+    note = "add `#[derive(serde::Deserialize, schemars::JsonSchema, AgentOutput)]` and `#[output(tag = \"...\")]` to it"
+)]
+pub trait AgentOutput: Sized + Send + 'static {
+    /// The name of the tag that the answer stands in.
+    const TAG: &'static str;
+    /// How the inside of the tag is read.
+    const FORMAT: OutputFormat;
+    /// How often a run may ask again after an invalid answer; 0 by default.
+    const MAX_RETRIES: u32;
+
+    /// Returns the JSON Schema of this type. A run builds it once.
+    fn schema() -> schemars::Schema;
+
+    /// Reads the last block in `agent_text`.
+    ///
+    /// # Errors
+    /// Says at which stage the answer failed, with every problem and the exact block.
+    fn extract(agent_text: &str) -> Result<Self, ExtractError>;
+
+    /// Checks what a schema cannot say.
+    ///
+    /// # Errors
+    /// Every problem, each with its path.
+    fn validate(&self) -> Result<(), Vec<Problem>> {
+        Ok(())
+    }
+
+    /// Returns the text that tells a model how to answer: the tag and the shape.
+    fn prompt_snippet() -> String;
+
+    /// Reads a block that a run has located. The derive does so with the schema that `spec` holds compiled; the
+    /// provided method wraps the block in the tag again and calls [`AgentOutput::extract`].
+    ///
+    /// # Errors
+    /// As [`AgentOutput::extract`].
+    #[doc(hidden)]
+    fn read_block(block: &str, spec: &OutputSpec) -> Result<Self, ExtractError> {
+        let _ = spec;
+        Self::extract(&format!("<{tag}>{block}</{tag}>", tag = Self::TAG))
+    }
+}
