@@ -6,8 +6,12 @@
 pub mod agent;
 mod error;
 pub mod event;
+mod git;
 mod id;
 pub mod output;
+mod process;
+mod prompt;
+pub mod sandbox;
 pub mod session;
 mod work;
 
