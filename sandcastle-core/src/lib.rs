@@ -7,6 +7,7 @@ pub mod agent;
 mod error;
 pub mod event;
 mod id;
+pub mod jsonl;
 pub mod output;
 pub mod session;
 mod work;
