@@ -8,6 +8,7 @@ mod error;
 pub mod event;
 mod git;
 mod id;
+pub mod jsonl;
 pub mod output;
 mod process;
 mod prompt;
