@@ -75,6 +75,15 @@ pub(super) async fn ask<A: AsRef<OsStr>>(cwd: &Path, args: impl IntoIterator<Ite
     Ok(Answer { stdout: captured.stdout, stderr: captured.stderr, code: captured.status.code() })
 }
 
+/// Runs git in `cwd` and returns what it printed, without the last line feed. A bad exit is an error.
+pub(crate) async fn print<A: AsRef<OsStr>>(cwd: &Path, args: impl IntoIterator<Item = A>) -> Result<String> {
+    let answer = ask(cwd, args).await?;
+    if answer.code != Some(0) {
+        return Err(refused("run git", cwd, &answer));
+    }
+    Ok(String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned())
+}
+
 fn not_run(cwd: &Path, error: io::Error) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::NotFound if !cwd.exists() => "the folder has gone since the run began",

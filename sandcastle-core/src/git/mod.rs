@@ -7,5 +7,5 @@
 mod command;
 mod repository;
 
-pub(crate) use self::command::DROPPED_VARIABLES;
+pub(crate) use self::command::{DROPPED_VARIABLES, print};
 pub(crate) use self::repository::{Head, Repository};
