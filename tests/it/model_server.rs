@@ -5,7 +5,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -31,12 +31,22 @@ fn send(server: &ModelServer, method: &str, path: &str, body: &Value) -> TcpStre
     connection
 }
 
-fn json(response: (String, String)) -> Value {
-    serde_json::from_str(&response.1).unwrap_or_else(|error| panic!("{error}: {response:?}"))
+/// Asks with POST and gives the body, which is JSON.
+fn post(server: &ModelServer, path: &str, body: &Value) -> Value {
+    let (status, body) = ask(server, "POST", path, body);
+    serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error} ({status}): {body}"))
+}
+
+/// How an answer is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Delivery {
+    Stream,
+    Whole,
 }
 
 /// A request as agents make it: with a shell tool.
-fn with_tools(stream: bool) -> Value {
+fn with_tools(delivery: Delivery) -> Value {
+    let stream = delivery == Delivery::Stream;
     json!({ "model": "m", "stream": stream, "tools": [{ "name": "Bash" }], "messages": [] })
 }
 
@@ -51,8 +61,8 @@ fn a_question_without_tools_uses_up_nothing() {
     let server = ModelServer::start([Reply::text("from the script")]);
     let title = json!({ "messages": [{ "role": "user", "content": "a title?" }] });
 
-    assert_eq!(json(ask(&server, "POST", "/v1/messages", &title))["content"][0]["text"], "aside");
-    let answer = json(ask(&server, "POST", "/v1/messages", &with_tools(false)));
+    assert_eq!(post(&server, "/v1/messages", &title)["content"][0]["text"], "aside");
+    let answer = post(&server, "/v1/messages", &with_tools(Delivery::Whole));
     assert_eq!(answer["content"][0]["text"], "from the script");
     assert_eq!(answer["stop_reason"], "end_turn");
 
@@ -63,11 +73,11 @@ fn a_question_without_tools_uses_up_nothing() {
 #[test]
 fn replies_come_in_order_and_a_spent_script_refuses() {
     let server = ModelServer::start([Reply::text("one"), Reply::shell("ls")]);
-    let mut ask = || ask(&server, "POST", "/v1/messages", &with_tools(false));
+    let question = with_tools(Delivery::Whole);
 
-    assert_eq!(json(ask())["content"][0]["text"], "one");
-    assert_eq!(json(ask())["content"][0]["input"]["command"], "ls");
-    let (status, body) = ask();
+    assert_eq!(post(&server, "/v1/messages", &question)["content"][0]["text"], "one");
+    assert_eq!(post(&server, "/v1/messages", &question)["content"][0]["input"]["command"], "ls");
+    let (status, body) = ask(&server, "POST", "/v1/messages", &question);
     assert_eq!(status, "HTTP/1.0 400 Bad Request");
     assert!(body.contains("the script is spent"), "{body}");
 }
@@ -76,7 +86,7 @@ fn replies_come_in_order_and_a_spent_script_refuses() {
 fn a_lasting_reply_is_never_used_up() {
     let server = ModelServer::start([Reply::status(429).retry_after(1).always()]);
     for _ in 0..3 {
-        let (status, body) = ask(&server, "POST", "/v1/responses", &with_tools(true));
+        let (status, body) = ask(&server, "POST", "/v1/responses", &with_tools(Delivery::Stream));
         assert_eq!(status, "HTTP/1.0 429 Too Many Requests");
         assert!(body.contains("rate_limit_error"), "{body}");
     }
@@ -86,7 +96,7 @@ fn a_lasting_reply_is_never_used_up() {
 fn a_shell_command_needs_a_shell_tool() {
     let server = ModelServer::start([Reply::shell("ls")]);
     let body = json!({ "tools": [{ "name": "Read" }, { "type": "web_search" }] });
-    let answer = json(ask(&server, "POST", "/v1/messages", &body));
+    let answer = post(&server, "/v1/messages", &body);
     assert_eq!(answer["error"]["message"], r#"no known shell tool is offered, only ["Read", "web_search"]"#);
 }
 
@@ -94,9 +104,9 @@ fn a_shell_command_needs_a_shell_tool() {
 fn clients_may_greet_list_models_and_count() {
     let server = ModelServer::start([]);
     assert_eq!(ask(&server, "HEAD", "/", &Value::Null).0, "HTTP/1.0 200 OK");
-    assert_eq!(json(ask(&server, "GET", "/v1/models", &Value::Null))["object"], "list");
+    assert!(ask(&server, "GET", "/v1/models", &Value::Null).1.contains(r#""object":"list""#));
     assert!(
-        json(ask(&server, "POST", "/v1/messages/count_tokens", &with_tools(false)))["input_tokens"].is_u64()
+        post(&server, "/v1/messages/count_tokens", &with_tools(Delivery::Whole))["input_tokens"].is_u64()
     );
     assert_eq!(ask(&server, "GET", "/elsewhere", &Value::Null).0, "HTTP/1.0 404 Not Found");
 
@@ -117,14 +127,14 @@ fn a_long_text_arrives_whole_in_pieces() {
     let text = "ä日🙂".repeat(4000);
     let server = ModelServer::start([Reply::text(&text), Reply::text(&text)]);
 
-    let (_, stream) = ask(&server, "POST", "/v1/messages", &with_tools(true));
+    let (_, stream) = ask(&server, "POST", "/v1/messages", &with_tools(Delivery::Stream));
     let deltas: Vec<Value> =
         events(&stream).into_iter().filter(|event| event["type"] == "content_block_delta").collect();
     assert_eq!(deltas.len(), 3);
     let arrived: String = deltas.iter().filter_map(|event| event["delta"]["text"].as_str()).collect();
     assert!(arrived == text, "Messages");
 
-    let (_, stream) = ask(&server, "POST", "/v1/responses", &with_tools(true));
+    let (_, stream) = ask(&server, "POST", "/v1/responses", &with_tools(Delivery::Stream));
     let events = events(&stream);
     let deltas = events.iter().filter(|event| event["type"] == "response.output_text.delta");
     let arrived: String = deltas.filter_map(|event| event["delta"].as_str()).collect();
@@ -137,17 +147,37 @@ fn a_long_text_arrives_whole_in_pieces() {
 #[test]
 fn tools_that_take_text_get_text_where_there_are_any() {
     let server = ModelServer::start([Reply::text_tool("apply_patch", "*** Begin Patch").always()]);
-    let answer = json(ask(&server, "POST", "/v1/responses", &with_tools(false)));
+    let answer = post(&server, "/v1/responses", &with_tools(Delivery::Whole));
     assert_eq!(answer["output"][0]["type"], "custom_tool_call");
     assert_eq!(answer["output"][0]["input"], "*** Begin Patch");
-    let answer = json(ask(&server, "POST", "/v1/messages", &with_tools(false)));
+    let answer = post(&server, "/v1/messages", &with_tools(Delivery::Whole));
     assert_eq!(answer["content"][0]["input"], json!({ "input": "*** Begin Patch" }));
+}
+
+#[test]
+fn any_tool_is_called_by_its_name() {
+    let server = ModelServer::start([Reply::tool("Read", json!({ "file_path": "README.md" })).always()]);
+    let answer = post(&server, "/v1/messages", &with_tools(Delivery::Whole));
+    assert_eq!(answer["stop_reason"], "tool_use");
+    assert_eq!(answer["content"][0]["name"], "Read");
+    let answer = post(&server, "/v1/responses", &with_tools(Delivery::Whole));
+    assert_eq!(answer["output"][0]["arguments"], r#"{"file_path":"README.md"}"#);
+}
+
+#[test]
+fn a_slow_stream_takes_its_time() {
+    let pause = Duration::from_millis(20);
+    let server = ModelServer::start([Reply::text("slow").slowly(pause)]);
+    let started = Instant::now();
+    let (_, stream) = ask(&server, "POST", "/v1/messages", &with_tools(Delivery::Stream));
+    assert_eq!(events(&stream).len(), 6);
+    assert!(started.elapsed() >= 6 * pause);
 }
 
 #[test]
 fn dropping_the_server_closes_what_is_open() {
     let server = ModelServer::start([Reply::silence(Duration::from_secs(3600))]);
-    let mut connection = send(&server, "POST", "/v1/messages", &with_tools(true));
+    let mut connection = send(&server, "POST", "/v1/messages", &with_tools(Delivery::Stream));
     server.wait_for_turns(1);
     drop(server);
     // How it is closed does not matter, that nothing is waited for does.

@@ -174,6 +174,14 @@ impl Finished {
     }
 }
 
+/// Whether a process is at work.
+pub(crate) fn is_running(pid: Pid) -> bool {
+    // A container's first process may leave the dead unburied: those are there, in state Z, and do nothing.
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    let is_zombie = stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'));
+    !is_zombie && rustix::process::test_kill_process(pid).is_ok()
+}
+
 fn contents(file: &mut File) -> String {
     let mut bytes = Vec::new();
     file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("a temporary file can be read");
