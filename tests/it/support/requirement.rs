@@ -2,6 +2,7 @@
 //!
 //! `SANDCASTLE_REQUIRE` is a comma list such as `claude,codex`. What it names must be there.
 
+use std::io::Write;
 use std::thread;
 
 /// Says that a program is absent, so that the calling test returns.
@@ -17,7 +18,9 @@ pub(crate) fn absent(name: &str, why: &str) {
     );
     // The test harness names its threads after the tests.
     let test = thread::current();
-    eprintln!("skipped {}: no `{name}`: {why}", test.name().unwrap_or("a test"));
+    let line = format!("skipped {}: no `{name}`: {why}\n", test.name().unwrap_or("a test"));
+    // Past the harness, which shows only what failing tests print.
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// Reads a variable of the test run itself.
