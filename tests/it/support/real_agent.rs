@@ -34,7 +34,8 @@ const DUMMY_KEY: &str = "dummy-key";
 #[derive(Clone, Debug)]
 pub(crate) struct RealAgent {
     kind: Kind,
-    program: PathBuf,
+    /// The path of the program.
+    pub(crate) program: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
