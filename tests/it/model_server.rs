@@ -1,7 +1,7 @@
 //! The scripted model server, asked by a bare client and by the real programs.
 //!
-//! What is shown here is that the programs take its answers for a model's, failures included. What they do with them
-//! is the subject of [`super::real_agents`].
+//! What is shown here is that the programs take its answers for a model's, failures included. What they do
+//! with them is the subject of [`super::real_agents`].
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

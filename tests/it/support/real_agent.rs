@@ -1,7 +1,8 @@
 //! The real agent programs: where they are, and a home for one in which it talks to a model server only.
 //!
-//! `.ci/install-agents` puts them below `.cache/agents`; `SANDCASTLE_AGENTS_DIR` names another folder of that layout.
-//! A home starts from an empty environment: none of the user's folders, keys or settings reach the program.
+//! `.ci/install-agents` puts them below `.cache/agents`; `SANDCASTLE_AGENTS_DIR` names another folder of that
+//! layout. A home starts from an empty environment: none of the user's folders, keys or settings reach the
+//! program.
 
 use std::collections::BTreeMap;
 use std::env::consts::{ARCH, OS};
@@ -14,7 +15,8 @@ use super::model_server::ModelServer;
 use super::process::Invocation;
 use super::requirement::{absent, variable};
 
-/// A model that the program knows, and offers its shell tool as it is. To newer ones it offers a script instead.
+/// A model that the program knows, and offers its shell tool as it is. To newer ones it offers a script
+/// instead.
 const CODEX_MODEL: &str = "gpt-5.5";
 
 const CLAUDE_TURN: [&str; 5] = [
@@ -104,7 +106,7 @@ impl RealAgent {
     }
 
     /// The program in that home, without any argument.
-    pub(crate) fn invocation(&self, home: &Home, folder: &Path) -> Invocation {
+    fn invocation(&self, home: &Home, folder: &Path) -> Invocation {
         Invocation::new(&self.program, folder).environment(home.environment())
     }
 

@@ -1,8 +1,8 @@
 //! A scripted model server: the model's side of a coding agent, on loopback.
 //!
-//! It speaks Anthropic Messages and OpenAI Responses, gives the replies of a script one after the other, and keeps
-//! every request for the test to look at. It binds a free port of 127.0.0.1 and is gone when it is dropped: its
-//! thread owns the runtime and with it every connection.
+//! It speaks Anthropic Messages and OpenAI Responses, gives the replies of a script one after the other, and
+//! keeps every request for the test to look at. It binds a free port of 127.0.0.1 and is gone when it is
+//! dropped: its thread owns the runtime and with it every connection.
 //!
 //! ```ignore
 //! let server = ModelServer::start([
@@ -46,8 +46,8 @@ pub(crate) struct ModelServer {
 impl ModelServer {
     /// Starts a server that gives these replies, in this order, to the requests that offer tools.
     ///
-    /// Requests without tools (titles, summaries) are answered aside and use up nothing. A request after the last
-    /// reply is refused with status 400, which no agent repeats, and a message that says so.
+    /// Requests without tools (titles, summaries) are answered aside and use up nothing. A request after the
+    /// last reply is refused with status 400, which no agent repeats, and a message that says so.
     pub(crate) fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port on loopback");
         let address = listener.local_addr().expect("a bound listener has an address");

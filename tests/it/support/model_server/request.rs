@@ -1,6 +1,7 @@
 //! What an agent asked: the recorded request and the questions that tests put to it.
 //!
-//! The questions are the same for both protocols: what the user said, what the model had said, what tools answered.
+//! The questions are the same for both protocols: what the user said, what the model had said, what tools
+//! answered.
 
 use serde_json::Value;
 
