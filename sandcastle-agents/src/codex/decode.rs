@@ -44,7 +44,8 @@ impl CodexDecoder {
         let event: Event<'_> = serde_json::from_slice(line).ok()?;
         match &*event.kind {
             "thread.started" => {
-                events.push(AgentEvent::Session { id: SessionId::new(&**event.thread_id.as_ref()?).ok()? })
+                let id = SessionId::new(&**event.thread_id.as_ref()?).ok()?;
+                events.push(AgentEvent::Session { id });
             }
             "turn.started" => {}
             "item.started" => started(&event.item?, events)?,

@@ -7,6 +7,8 @@
 mod decode;
 mod program;
 mod script;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 use std::ffi::OsString;

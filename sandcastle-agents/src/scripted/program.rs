@@ -81,16 +81,16 @@ fn body(turn: &Turn) -> Result<String> {
 fn lines(step: &Step, complete: &str) -> Result<String> {
     let line = match step {
         Step::SayPieces(pieces) => {
-            return pieces.iter().map(|piece| emit(Record::Text(piece.as_str().into()))).collect();
+            return pieces.iter().map(|piece| emit(&Record::Text(piece.as_str().into()))).collect();
         }
-        Step::Say(text) => return emit(Record::Text(text.as_str().into())),
-        Step::Think(text) => return emit(Record::Thinking(text.as_str().into())),
-        Step::SubAgentSays(text) => return emit(Record::SubAgentText(text.as_str().into())),
+        Step::Say(text) => return emit(&Record::Text(text.as_str().into())),
+        Step::Think(text) => return emit(&Record::Thinking(text.as_str().into())),
+        Step::SubAgentSays(text) => return emit(&Record::SubAgentText(text.as_str().into())),
         Step::Tool { name, input } => {
-            return emit(Record::Tool { name: name.as_str().into(), input: &*raw(input)? });
+            return emit(&Record::Tool { name: name.as_str().into(), input: &raw(input)? });
         }
-        Step::ToolOutput(text) => return emit(tool_result(false, text)),
-        Step::ToolFails(text) => return emit(tool_result(true, text)),
+        Step::ToolOutput(text) => return emit(&tool_result(false, text)),
+        Step::ToolFails(text) => return emit(&tool_result(true, text)),
         Step::WriteFile { path, content } => {
             format!("write_file {} {} || broken write-file", quoted(path)?, quoted(content)?)
         }
@@ -123,8 +123,8 @@ fn lines(step: &Step, complete: &str) -> Result<String> {
     Ok(line + "\n")
 }
 
-fn emit(record: Record<'_>) -> Result<String> {
-    Ok(format!("emit {}\n", json(&record)?))
+fn emit(record: &Record<'_>) -> Result<String> {
+    Ok(format!("emit {}\n", json(record)?))
 }
 
 fn tool_result(is_error: bool, output: &str) -> Record<'_> {

@@ -154,7 +154,7 @@ impl Script {
     pub fn from_json(json: &str) -> Result<Self> {
         let mut reader = serde_json::Deserializer::from_str(json);
         let script = serde_path_to_error::deserialize(&mut reader)
-            .map_err(|error| format!("at `{}`: {}", error.path().to_string(), error.inner()))
+            .map_err(|error| format!("at `{}`: {}", error.path(), error.inner()))
             .and_then(|script| reader.end().map(|()| script).map_err(|error| error.to_string()));
         script.map_err(|problem| Error::new(ErrorKind::InvalidOptions, format!("read the script {problem}")))
     }

@@ -1,137 +1,20 @@
 //! Plays scripts as real processes and reads what they print.
 
+mod place;
+
 use std::fs;
-use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use sandcastle_agents::Scripted;
-use sandcastle_agents::scripted::{AfterLast, LeftOutput, Script, Sequence, Turn};
 use sandcastle_core::SessionId;
-use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
+use sandcastle_core::agent::{Agent, AgentRequest, SessionPlace};
 use sandcastle_core::event::{AgentEvent, FailureKind, StopReason};
-use sandcastle_core::jsonl::{Line, LineBuffer};
 use sandcastle_core::session::SessionRequest;
 use serde_json::json;
-use tempfile::TempDir;
 
-/// A home, a working folder and a state folder.
-struct Place {
-    root: TempDir,
-}
-
-/// What one process did.
-struct Played {
-    output: Output,
-    events: Vec<AgentEvent>,
-}
-
-impl Place {
-    fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
-        for folder in ["home", "work"] {
-            fs::create_dir(root.path().join(folder)).unwrap();
-        }
-        Self { root }
-    }
-
-    fn state(&self) -> std::path::PathBuf {
-        self.root.path().join("state")
-    }
-
-    fn work(&self) -> std::path::PathBuf {
-        self.root.path().join("work")
-    }
-
-    fn agent(&self, script: Script) -> Scripted {
-        Scripted::new(script).state_dir(self.state())
-    }
-
-    fn spawn(&self, command: &AgentCommand) -> Child {
-        #[expect(clippy::disallowed_methods, reason = "the test is what starts the program here")]
-        let mut process = std::process::Command::new(&command.program);
-        let mut child = process
-            .args(&command.args)
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.root.path().join("home"))
-            .envs(command.env.iter().map(|(key, value)| (key, value)))
-            .current_dir(self.work())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(&command.stdin).unwrap();
-        child
-    }
-
-    fn start(&self, agent: &Scripted, prompt: &str, session: &SessionRequest) -> Child {
-        let command = agent.command(&AgentRequest::new(prompt, &self.work(), session)).unwrap();
-        self.spawn(&command)
-    }
-
-    fn play(&self, agent: &Scripted, prompt: &str, session: &SessionRequest) -> Played {
-        let output = self.start(agent, prompt, session).wait_with_output().unwrap();
-        Played { events: decode(agent, &output.stdout), output }
-    }
-
-    fn play_turn(&self, turn: Turn) -> Played {
-        self.play(&self.agent(Script::new().turn(turn)), "go", &SessionRequest::Fresh)
-    }
-}
-
-impl Played {
-    fn code(&self) -> i32 {
-        self.output.status.code().unwrap()
-    }
-
-    fn stderr(&self) -> &str {
-        str::from_utf8(&self.output.stderr).unwrap()
-    }
-
-    fn session(&self) -> SessionId {
-        let id = self.events.iter().find_map(|event| match event {
-            AgentEvent::Session { id } => Some(id.clone()),
-            _ => None,
-        });
-        id.unwrap_or_else(|| panic!("no session in {:?}; stderr: {}", self.events, self.stderr()))
-    }
-
-    fn text(&self) -> String {
-        let texts = self.events.iter().filter_map(|event| match event {
-            AgentEvent::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        texts.collect()
-    }
-
-    fn is_complete(&self) -> bool {
-        self.events.iter().any(|event| matches!(event, AgentEvent::TurnCompleted { .. }))
-    }
-
-    fn failure(&self) -> Option<FailureKind> {
-        self.events.iter().find_map(|event| match event {
-            AgentEvent::TurnFailed { failure, .. } => Some(*failure),
-            _ => None,
-        })
-    }
-}
-
-fn decode(agent: &Scripted, stdout: &[u8]) -> Vec<AgentEvent> {
-    let mut decoder = agent.decoder();
-    let mut lines = LineBuffer::new();
-    let mut events = Vec::new();
-    lines.push(stdout);
-    while let Some(Line::Complete(line)) = lines.next_line() {
-        decoder.line(line, &mut events);
-    }
-    assert_eq!(lines.finish(), None, "the last line has an end");
-    decoder.end(&mut events);
-    events
-}
+use self::place::{Place, Played};
+use super::{AfterLast, LeftOutput, Script, Scripted, Sequence, Turn};
 
 fn resume(played: &Played) -> SessionRequest {
     SessionRequest::Resume(played.session())
