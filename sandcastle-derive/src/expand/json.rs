@@ -1,22 +1,28 @@
 //! The items of the impl that differ for JSON outputs.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::Ident;
 
-pub(super) fn reading() -> TokenStream {
+/// Leaves all work to the two traits that stand for `Deserialize` and `JsonSchema`. They are named with the span of the
+/// type's name, always in the same words, so that the compiler shows one error for each that is missing.
+pub(super) fn reading(name: &Ident) -> TokenStream {
+    let schema = quote_spanned!(name.span()=> <Self as __sandcastle::Described>::schema);
+    let extract = quote_spanned!(name.span()=> <Self as __sandcastle::Readable>::extract);
+    let read_block = quote_spanned!(name.span()=> <Self as __sandcastle::Readable>::read_block);
     quote! {
         const FORMAT: __sandcastle::OutputFormat = __sandcastle::OutputFormat::Json;
         fn schema() -> __sandcastle::Schema {
-            __sandcastle::schema_for::<Self>()
+            #schema()
         }
         fn extract(__text: &__sandcastle::str) -> __sandcastle::Result<Self, __sandcastle::ExtractError> {
-            __sandcastle::extract_json::<Self>(__text)
+            #extract(__text)
         }
         fn read_block(
             __block: &__sandcastle::str,
             __spec: &__sandcastle::OutputSpec,
         ) -> __sandcastle::Result<Self, __sandcastle::ExtractError> {
-            __sandcastle::read_json::<Self>(__block, __spec)
+            #read_block(__block, __spec)
         }
     }
 }

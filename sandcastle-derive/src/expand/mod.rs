@@ -21,7 +21,7 @@ pub(crate) fn expand(checked: &Checked<'_>) -> TokenStream {
     let (impl_generics, type_generics, _) = generics.split_for_impl();
     let bounds = bounds::bounds(checked);
     let reading = match checked.format {
-        Format::Json => json::reading(),
+        Format::Json => json::reading(name),
         Format::Text { inner } => text::reading(inner),
     };
     let validation = validation(checked);

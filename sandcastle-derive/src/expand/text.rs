@@ -1,12 +1,14 @@
 //! The items of the impl that differ for text outputs.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::Type;
+use syn::spanned::Spanned;
 
 /// Makes the only field, of type `inner`, from the text. The schema is that of a string.
 pub(super) fn reading(inner: &Type) -> TokenStream {
-    let make = quote!(|__text| Self(<#inner as __sandcastle::From<__sandcastle::String>>::from(__text)));
+    let from = quote_spanned!(inner.span()=> <#inner as __sandcastle::From<__sandcastle::String>>);
+    let make = quote!(|__text| Self(#from::from(__text)));
     quote! {
         const FORMAT: __sandcastle::OutputFormat = __sandcastle::OutputFormat::Text;
         fn schema() -> __sandcastle::Schema {
