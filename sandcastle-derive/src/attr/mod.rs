@@ -61,15 +61,11 @@ impl Attributes {
             return;
         }
         match key {
-            Key::Tag => self.tag = Some(value::string(key, entry, ctxt).map(|value| entry.given(value))),
-            Key::MaxRetries => {
-                self.max_retries = Some(value::integer(entry, ctxt).map(|value| entry.given(value)))
-            }
-            Key::Validate => {
-                self.validate = Some(value::path(key, entry, ctxt).map(|value| entry.given(value)))
-            }
-            Key::Text => self.text = Some(value::nothing(entry, ctxt).map(|value| entry.given(value))),
-            Key::Crate => self.krate = Some(value::module(key, entry, ctxt).map(|value| entry.given(value))),
+            Key::Tag => self.tag = Some(value::string(key, entry, ctxt)),
+            Key::MaxRetries => self.max_retries = Some(value::integer(entry, ctxt)),
+            Key::Validate => self.validate = Some(value::path(key, entry, ctxt)),
+            Key::Text => self.text = Some(value::nothing(entry, ctxt)),
+            Key::Crate => self.krate = Some(value::module(key, entry, ctxt)),
         }
     }
 

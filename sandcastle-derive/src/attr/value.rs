@@ -2,44 +2,51 @@
 //!
 //! Each function reports a value of another kind on the value itself, or on the key if there is none.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use syn::parse::{Parse, Parser};
 use syn::{ExprPath, LitInt, LitStr, Path};
 
+use super::Given;
 use super::entry::Entry;
 use crate::ctxt::{Ctxt, Reported};
 use crate::message::Mistake;
 use crate::symbol::Key;
 
+/// What was read, or the proof that the user was told why not.
+type Read<T> = Result<Given<T>, Reported>;
+
 /// Reads `key = "..."`.
-pub(super) fn string(key: Key, entry: &Entry, ctxt: &mut Ctxt) -> Result<LitStr, Reported> {
+pub(super) fn string(key: Key, entry: &Entry, ctxt: &mut Ctxt) -> Read<LitStr> {
     let value = required(key, entry, ctxt)?;
-    syn::parse2(value.clone()).map_err(|_| ctxt.report(value, &Mistake::NotAString { key, form: key.form() }))
+    match syn::parse2(value.clone()) {
+        Ok(string) => Ok(entry.given(string)),
+        Err(_) => Err(ctxt.report(value, &Mistake::NotAString { key, form: key.form() })),
+    }
 }
 
 /// Reads `key = "path::to::function"`, which may also be `Self::function` or `<Type as Trait>::function`.
-pub(super) fn path(key: Key, entry: &Entry, ctxt: &mut Ctxt) -> Result<ExprPath, Reported> {
+pub(super) fn path(key: Key, entry: &Entry, ctxt: &mut Ctxt) -> Read<ExprPath> {
     quoted(ExprPath::parse, key, entry, ctxt)
 }
 
 /// Reads `key = "path::to::module"`.
-pub(super) fn module(key: Key, entry: &Entry, ctxt: &mut Ctxt) -> Result<Path, Reported> {
+pub(super) fn module(key: Key, entry: &Entry, ctxt: &mut Ctxt) -> Read<Path> {
     quoted(Path::parse_mod_style, key, entry, ctxt)
 }
 
 /// Reads `max_retries = 3`.
-pub(super) fn integer(entry: &Entry, ctxt: &mut Ctxt) -> Result<LitInt, Reported> {
+pub(super) fn integer(entry: &Entry, ctxt: &mut Ctxt) -> Read<LitInt> {
     let value = required(Key::MaxRetries, entry, ctxt)?;
-    match syn::parse2::<LitInt>(value.clone()) {
-        Ok(integer) if is_count(&integer) => Ok(integer),
+    match syn::parse2(value.clone()) {
+        Ok(integer) if is_count(&integer) => Ok(entry.given(integer)),
         _ => Err(ctxt.report(value, &Mistake::RetriesNotAnInteger)),
     }
 }
 
 /// Reads a key that stands alone.
-pub(super) fn nothing(entry: &Entry, ctxt: &mut Ctxt) -> Result<(), Reported> {
+pub(super) fn nothing(entry: &Entry, ctxt: &mut Ctxt) -> Read<()> {
     match &entry.value {
-        None => Ok(()),
+        None => Ok(entry.given(())),
         Some(value) => Err(ctxt.report(value, &Mistake::TextTakesNoValue)),
     }
 }
@@ -49,14 +56,16 @@ fn required<'a>(key: Key, entry: &'a Entry, ctxt: &mut Ctxt) -> Result<&'a Token
     entry.value.as_ref().ok_or_else(|| ctxt.report(&entry.key, &missing))
 }
 
-fn quoted<T>(
-    parser: impl Parser<Output = T>,
-    key: Key,
-    entry: &Entry,
-    ctxt: &mut Ctxt,
-) -> Result<T, Reported> {
-    let string = string(key, entry, ctxt)?;
-    string.parse_with(parser).map_err(|_| ctxt.report(&string, &Mistake::NotAPath { key, form: key.form() }))
+/// The path keeps the place of the string, for the compiler's errors about what it leads to, but counts as generated:
+/// lints on how code is written would otherwise fire on the inside of a string.
+fn quoted<T>(parser: impl Parser<Output = T>, key: Key, entry: &Entry, ctxt: &mut Ctxt) -> Read<T> {
+    let written = string(key, entry, ctxt)?.value;
+    let mut generated = written.clone();
+    generated.set_span(Span::call_site().located_at(written.span()));
+    match generated.parse_with(parser) {
+        Ok(path) => Ok(entry.given(path)),
+        Err(_) => Err(ctxt.report(written, &Mistake::NotAPath { key, form: key.form() })),
+    }
 }
 
 /// `syn` counts `-1` and `3px` as integers too.
@@ -66,7 +75,6 @@ fn is_count(integer: &LitInt) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proc_macro2::Span;
     use quote::{ToTokens, quote};
     use syn::Ident;
 
@@ -74,13 +82,13 @@ mod tests {
 
     fn read<T: ToTokens>(
         value: TokenStream,
-        reader: impl FnOnce(&Entry, &mut Ctxt) -> Result<T, Reported>,
+        reader: impl FnOnce(&Entry, &mut Ctxt) -> Read<T>,
     ) -> Result<String, String> {
         let entry = Entry { key: Ident::new("key", Span::call_site()), value: Some(value) };
         let mut ctxt = Ctxt::default();
         let outcome = reader(&entry, &mut ctxt);
         let shown = ctxt.finish(outcome).map_err(|error| error.to_string());
-        shown.map(|value| value.into_token_stream().to_string())
+        shown.map(|given| given.value.into_token_stream().to_string())
     }
 
     #[test]

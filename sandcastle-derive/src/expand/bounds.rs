@@ -9,6 +9,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::scope::generated_at;
 use crate::check::{Checked, Format};
 
 /// Joins the user's own predicates with ours.
@@ -18,7 +19,7 @@ pub(super) fn bounds(checked: &Checked<'_>) -> Option<TokenStream> {
     let readable = match checked.format {
         Format::Json => quote!(Self: __sandcastle::DeserializeOwned + __sandcastle::JsonSchema),
         Format::Text { inner } => {
-            quote_spanned!(inner.span()=> #inner: __sandcastle::From<__sandcastle::String>)
+            quote_spanned!(generated_at(inner.span())=> #inner: __sandcastle::From<__sandcastle::String>)
         }
     };
     Some(quote!(where #(#user,)* Self: __sandcastle::Send + 'static, #readable,))

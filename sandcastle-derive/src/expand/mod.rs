@@ -10,8 +10,8 @@ pub(crate) mod scope;
 mod text;
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::quote;
+use syn::ExprPath;
 
 use crate::check::{Checked, Format};
 
@@ -24,7 +24,7 @@ pub(crate) fn expand(checked: &Checked<'_>) -> TokenStream {
         Format::Json => json::reading(name),
         Format::Text { inner } => text::reading(inner),
     };
-    let validation = validation(checked);
+    let validation = checked.validate.map(validation);
     let imp = quote! {
         #[automatically_derived]
         impl #impl_generics __sandcastle::AgentOutput for #name #type_generics #bounds {
@@ -40,17 +40,14 @@ pub(crate) fn expand(checked: &Checked<'_>) -> TokenStream {
     scope::scope(checked.krate, &imp)
 }
 
-/// Calls the user's function. It is first brought to the type it must have, with the span of the user's string, so that
-/// a function of another type is the compiler's error about that string.
-fn validation(checked: &Checked<'_>) -> Option<TokenStream> {
-    let path = checked.validate?;
-    let call = quote_spanned! {path.span()=>
-        let __validate: fn(&Self) -> __sandcastle::Result<(), __sandcastle::Vec<__sandcastle::Problem>> = #path;
-    };
-    Some(quote! {
-        fn validate(&self) -> __sandcastle::Result<(), __sandcastle::Vec<__sandcastle::Problem>> {
-            #call
+/// Calls the user's function. It is first brought to the type it must have, so that a function of another type is the
+/// compiler's error about the user's string, where the path still has its place.
+fn validation(path: &ExprPath) -> TokenStream {
+    let outcome = quote!(__sandcastle::Result<(), __sandcastle::Vec<__sandcastle::Problem>>);
+    quote! {
+        fn validate(&self) -> #outcome {
+            let __validate: fn(&Self) -> #outcome = #path;
             __validate(self)
         }
-    })
+    }
 }

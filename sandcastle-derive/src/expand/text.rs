@@ -5,9 +5,12 @@ use quote::{quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
+use super::scope::generated_at;
+
 /// Makes the only field, of type `inner`, from the text. The schema is that of a string.
 pub(super) fn reading(inner: &Type) -> TokenStream {
-    let from = quote_spanned!(inner.span()=> <#inner as __sandcastle::From<__sandcastle::String>>);
+    let from =
+        quote_spanned!(generated_at(inner.span())=> <#inner as __sandcastle::From<__sandcastle::String>>);
     let make = quote!(|__text| Self(#from::from(__text)));
     quote! {
         const FORMAT: __sandcastle::OutputFormat = __sandcastle::OutputFormat::Text;

@@ -14,10 +14,6 @@ mod shadows {
     pub trait JsonSchema {}
     pub struct Problem;
     pub struct OutputFormat;
-    #[allow(non_camel_case_types)]
-    pub struct str;
-    #[allow(non_camel_case_types)]
-    pub struct u32;
     #[allow(non_snake_case)]
     pub fn Ok() {}
     #[allow(non_snake_case)]
@@ -31,9 +27,16 @@ mod shadows {
     pub const block: () = ();
 }
 
-mod user {
+/// Serde and schemars would not survive these two, but a text output needs neither.
+#[allow(non_camel_case_types)]
+mod shadowed_primitives {
+    pub struct str;
+    pub struct u32;
+}
+
+mod text {
     #[allow(unused_imports)]
-    use super::shadows::*;
+    use super::{shadowed_primitives::*, shadows::*};
 
     fn check(_: &Summary) -> ::std::result::Result<(), ::std::vec::Vec<::sandcastle::output::Problem>> {
         ::std::result::Result::Ok(())
@@ -42,6 +45,11 @@ mod user {
     #[derive(::sandcastle::AgentOutput)]
     #[output(tag = "summary", text, validate = "check")]
     pub struct Summary(pub ::std::string::String);
+}
+
+mod json {
+    #[allow(unused_imports)]
+    use super::shadows::*;
 
     #[derive(::serde::Deserialize, ::schemars::JsonSchema, ::sandcastle::AgentOutput)]
     #[output(tag = "report", max_retries = 2)]
@@ -54,8 +62,8 @@ mod user {
 fn main() {
     use sandcastle::AgentOutput;
 
-    assert_eq!((user::Summary::TAG, user::Report::TAG), ("summary", "report"));
-    let report = user::Report::extract(r#"<report>{"title":"t","notes":[]}</report>"#).unwrap();
+    assert_eq!((text::Summary::TAG, json::Report::TAG), ("summary", "report"));
+    let report = json::Report::extract(r#"<report>{"title":"t","notes":[]}</report>"#).unwrap();
     assert_eq!((report.title.as_str(), report.notes.len()), ("t", 0));
-    assert!(user::Summary::extract("<summary> fine </summary>").is_ok_and(|summary| summary.0 == "fine"));
+    assert!(text::Summary::extract("<summary> fine </summary>").is_ok_and(|summary| summary.0 == "fine"));
 }

@@ -1,8 +1,8 @@
-//! The generated code sets off no lint and allows none, so that it stands under `forbid` too.
+//! The generated code sets off no lint, and allows none either, so that it may stand under `forbid`.
 
-#![forbid(unsafe_code, unused_qualifications, unused_lifetimes, unreachable_pub, missing_docs, rust_2018_idioms)]
-#![forbid(non_snake_case, non_upper_case_globals, unused_imports, unnameable_types, single_use_lifetimes)]
-#![deny(warnings)]
+#![deny(warnings, missing_docs, rust_2018_idioms, single_use_lifetimes, unnameable_types, unreachable_pub)]
+#![deny(unused_lifetimes, unused_qualifications)]
+#![forbid(unsafe_code)]
 
 use sandcastle::AgentOutput;
 use sandcastle::output::Problem;
@@ -17,11 +17,22 @@ pub struct Report<T> {
     pub found: T,
 }
 
-/// A summary.
-#[derive(AgentOutput)]
-#[output(tag = "summary", text)]
-#[output(max_retries = 1)]
-pub struct Summary(pub String);
+/// Serde's own derive could not stand here.
+pub mod forbidding {
+    #![forbid(dead_code, missing_docs, non_snake_case, non_upper_case_globals, unused_imports, unused_qualifications)]
+
+    use super::{AgentOutput, Problem};
+
+    /// A summary.
+    #[derive(AgentOutput)]
+    #[output(tag = "summary", text, validate = "self::check")]
+    #[output(max_retries = 1)]
+    pub struct Summary(pub String);
+
+    fn check(_: &Summary) -> Result<(), Vec<Problem>> {
+        Ok(())
+    }
+}
 
 fn check<T>(_: &Report<T>) -> Result<(), Vec<Problem>> {
     Ok(())
@@ -29,5 +40,5 @@ fn check<T>(_: &Report<T>) -> Result<(), Vec<Problem>> {
 
 fn main() {
     let report = Report::<u8>::extract(r#"<report>{"found":1}</report>"#).unwrap();
-    assert_eq!((report.found, Summary::MAX_RETRIES), (1, 1));
+    assert_eq!((report.found, forbidding::Summary::MAX_RETRIES), (1, 1));
 }
