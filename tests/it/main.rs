@@ -1,6 +1,10 @@
 //! The integration tests of the facade, in one binary: real git, real processes, real agents.
 #![cfg(test)]
 
+mod derive;
 mod model_server;
+mod process;
 mod real_agents;
+mod run;
 mod support;
+mod ui;

@@ -298,7 +298,7 @@ impl<'a> Listener<'a> {
             (End::Lost(error), _) => TurnEnd::Failed(FailureKind::Other, format!("`{agent}` was lost: {error}")),
             (_, Some(TurnEnd::Failed(kind, message))) => TurnEnd::Failed(kind, message),
             (End::Exited(_), verdict) => match exit {
-                Exit::Signal(_) => TurnEnd::Failed(FailureKind::Other, self.died(exit, stderr)),
+                Exit::Signal(_) => self.died(exit, stderr),
                 Exit::Code(code) if code != 0 && verdict.is_some() => {
                     ledger.warn(format!("`{agent}` completed its turn and then ended with {exit}"));
                     verdict.unwrap_or(TurnEnd::Completed(StopReason::Complete))
@@ -307,7 +307,7 @@ impl<'a> Listener<'a> {
                     let message = format!("`{agent}` ended without completing its turn{}", said(stderr, None));
                     TurnEnd::Failed(FailureKind::Other, message)
                 }),
-                Exit::Code(_) => TurnEnd::Failed(FailureKind::Other, self.died(exit, stderr)),
+                Exit::Code(_) => self.died(exit, stderr),
             },
             (End::Finished, verdict) => {
                 let limit = self.stage.limits.completion;
@@ -317,10 +317,11 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn died(&self, exit: Exit, stderr: &Tail) -> String {
+    fn died(&self, exit: Exit, stderr: &Tail) -> TurnEnd {
         let agent = self.stage.agent.name();
         let verb = if matches!(exit, Exit::Signal(_)) { "was killed by" } else { "ended with" };
-        format!("`{agent}` {verb} {exit}{}", said(stderr, self.last_warning.as_deref()))
+        let kind = self.stage.agent.stderr_failure(&stderr.text()).unwrap_or(FailureKind::Other);
+        TurnEnd::Failed(kind, format!("`{agent}` {verb} {exit}{}", said(stderr, self.last_warning.as_deref())))
     }
 }
 

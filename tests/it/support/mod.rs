@@ -5,6 +5,7 @@
 
 pub(crate) mod model_server;
 pub(crate) mod process;
+pub(crate) mod processes;
 pub(crate) mod real_agent;
 pub(crate) mod repository;
 pub(crate) mod requirement;

@@ -1,0 +1,10 @@
+use sandcastle::AgentOutput;
+use schemars::JsonSchema;
+
+#[derive(JsonSchema, AgentOutput)]
+#[output(tag = "result")]
+struct Report {
+    title: String,
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use sandcastle::AgentOutput;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema, AgentOutput)]
+struct Report {
+    title: String,
+}
+
+fn main() {}

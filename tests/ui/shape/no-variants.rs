@@ -1,0 +1,7 @@
+use sandcastle::AgentOutput;
+
+#[derive(AgentOutput)]
+#[output(tag = "result")]
+enum Never {}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use sandcastle::AgentOutput;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema, AgentOutput)]
+#[output(tag = "result", validate = "check")]
+struct Report {
+    title: String,
+}
+
+fn check(_: Report) -> Result<(), Vec<sandcastle::output::Problem>> {
+    Ok(())
+}
+
+fn main() {}
