@@ -28,11 +28,17 @@ fn main() {
         let n = runtime.block_on(run(before));
         let seconds = begun.elapsed().as_secs_f64();
         let rate = TOTAL as f64 / (1 << 20) as f64 / seconds;
-        println!("block at the {place:<6}  n = {n}  {seconds:5.1} s  {rate:6.0} MiB/s  peak {} MiB", peak_mib());
+        println!(
+            "block at the {place:<6}  n = {n}  {seconds:5.1} s  {rate:6.0} MiB/s  peak {} MiB",
+            peak_mib()
+        );
         assert_eq!(n, 42);
     }
     let peak = peak_mib();
-    println!("peak resident memory {peak} MiB, limit {LIMIT_MIB} MiB: {}", if peak < LIMIT_MIB { "met" } else { "MISSED" });
+    println!(
+        "peak resident memory {peak} MiB, limit {LIMIT_MIB} MiB: {}",
+        if peak < LIMIT_MIB { "met" } else { "MISSED" }
+    );
     assert!(peak < LIMIT_MIB);
 }
 

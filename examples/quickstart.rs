@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn agent(asked_for: Option<String>) -> Result<Arc<dyn Agent>, Box<dyn Error>> {
     match asked_for.as_deref() {
         None => Ok(Arc::new(scripted())),
-        Some(name) => Ok(registry::agent(name, None)?),
+        Some(name) => Ok(registry::find(name)?.create("")?),
     }
 }
 

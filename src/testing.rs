@@ -31,5 +31,5 @@
 #[cfg(feature = "agents")]
 pub use sandcastle_agents::Scripted;
 #[cfg(feature = "agents")]
-pub use sandcastle_agents::scripted::{AfterLast, LeftOutput, Script, Turn};
+pub use sandcastle_agents::scripted::{AfterLast, LeftOutput, Script, Sequence, Turn};
 pub use sandcastle_core::testing::ScratchRepo;

@@ -19,7 +19,10 @@ fn files(below: &str, ending: &str) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for path in entries.flatten().map(|entry| entry.path()) {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-            if path.is_dir() && !matches!(name.as_str(), "target" | "fixtures" | "wip") && !name.starts_with('.') {
+            if path.is_dir()
+                && !matches!(name.as_str(), "target" | "fixtures" | "wip")
+                && !name.starts_with('.')
+            {
                 folders.push(path);
             } else if name.ends_with(ending) {
                 found.push(path);
@@ -31,7 +34,16 @@ fn files(below: &str, ending: &str) -> Vec<PathBuf> {
 }
 
 fn sources() -> Vec<PathBuf> {
-    let folders = ["src", "sandcastle-core", "sandcastle-agents", "sandcastle-derive", "examples", "benches", "tests", "fuzz"];
+    let folders = [
+        "src",
+        "sandcastle-core",
+        "sandcastle-agents",
+        "sandcastle-derive",
+        "examples",
+        "benches",
+        "tests",
+        "fuzz",
+    ];
     folders.iter().flat_map(|folder| files(folder, ".rs")).collect()
 }
 
@@ -92,7 +104,8 @@ fn words_that_say_nothing_name_no_file() {
     let names = ["util", "utils", "helper", "helpers", "common", "misc", "types", "imp"];
     let empty = sources().into_iter().filter(|path| {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
+        let folder =
+            path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
         names.contains(&stem) || names.contains(&folder)
     });
     assert_none("name it after what is in it", empty.map(|path| shown(&path)).collect());
@@ -123,10 +136,14 @@ fn rooms_import_only_from_above() {
         if room == "lib" {
             continue;
         }
-        let own = row(&room).unwrap_or_else(|| panic!("`{room}` has no row: give it one here and in ARCHITECTURE.md"));
+        let own = row(&room)
+            .unwrap_or_else(|| panic!("`{room}` has no row: give it one here and in ARCHITECTURE.md"));
         for import in imports(without_tests(&read(&path))) {
             let argued = ARGUED_FOR.contains(&(room.as_str(), import.as_str()));
-            if row(&import).is_some_and(|other| other >= own && import != room) && !argued && own != row(&import).unwrap() {
+            if row(&import).is_some_and(|other| other >= own && import != room)
+                && !argued
+                && own != row(&import).unwrap()
+            {
                 wrong.push(format!("{} imports `{import}`", shown(&path)));
             }
         }
@@ -146,7 +163,8 @@ fn the_core_knows_no_agent_and_output_is_pure() {
     let mut wrong = Vec::new();
     for path in files("sandcastle-core/src", ".rs") {
         let text = read(&path);
-        let code: String = without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code: String =
+            without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//")).collect();
         let mut banned = vec!["claude", "codex"];
         if path.starts_with(root().join("sandcastle-core/src/output")) {
             banned.extend(["async ", "tokio", "std::fs", "std::process", "std::time", "std::env"]);
@@ -161,12 +179,26 @@ fn the_core_knows_no_agent_and_output_is_pure() {
 #[test]
 fn libraries_keep_no_loose_ends() {
     let mut found = Vec::new();
-    let folders = ["src/testing.rs", "src/lib.rs", "sandcastle-core/src", "sandcastle-agents/src", "sandcastle-derive/src"];
-    for path in sources().into_iter().filter(|path| folders.iter().any(|folder| path.starts_with(root().join(folder)))) {
+    let folders = [
+        "src/testing.rs",
+        "src/lib.rs",
+        "sandcastle-core/src",
+        "sandcastle-agents/src",
+        "sandcastle-derive/src",
+    ];
+    for path in sources()
+        .into_iter()
+        .filter(|path| folders.iter().any(|folder| path.starts_with(root().join(folder))))
+    {
         let text = read(&path);
         let code = without_tests(&text);
         let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-        for word in [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("#[", "allow("), concat!(".unwrap", "()")] {
+        for word in [
+            concat!("todo", "!("),
+            concat!("unimplemented", "!("),
+            concat!("#[", "allow("),
+            concat!(".unwrap", "()"),
+        ] {
             if code.iter().any(|line| line.contains(word)) {
                 found.push(format!("{}: {word}", shown(&path)));
             }
@@ -189,7 +221,11 @@ fn no_test_file_is_forgotten() {
         };
         let parents = [folder.join("mod.rs"), folder.join("main.rs"), folder.with_extension("rs")];
         let line = format!("mod {name};");
-        if !parents.iter().filter(|path| path.exists()).any(|path| read(path).lines().any(|l| l.trim_start_matches("pub(crate) ").trim_start_matches("pub ").trim() == line)) {
+        if !parents.iter().filter(|path| path.exists()).any(|path| {
+            read(path)
+                .lines()
+                .any(|l| l.trim_start_matches("pub(crate) ").trim_start_matches("pub ").trim() == line)
+        }) {
             forgotten.push(shown(&path));
         }
     }

@@ -103,7 +103,8 @@ async fn case_166_the_input_is_written_and_closed() {
 
 #[tokio::test]
 async fn a_program_that_does_not_read_its_input_is_no_error() {
-    let mut running = Running::start(&shell("exec <&-; echo bye; exit 3").stdin(vec![b'x'; 1024 * 1024])).unwrap();
+    let mut running =
+        Running::start(&shell("exec <&-; echo bye; exit 3").stdin(vec![b'x'; 1024 * 1024])).unwrap();
     let (stdout, status) = read_to_end(&mut running).await;
     assert_eq!((stdout.as_slice(), status.code()), (b"bye\n".as_slice(), Some(3)));
 }

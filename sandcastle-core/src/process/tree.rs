@@ -8,16 +8,22 @@
 //!
 //! Where there is no `/proc` (outside Linux), the process group is all that can be ended.
 
+#[cfg(target_os = "linux")]
+use std::collections::HashMap;
 use std::ffi::OsString;
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// A program's process group and the mark that its descendants carry.
+/// A program's process group, the mark that its descendants carry, and those of them that were seen.
 #[derive(Debug)]
 pub(super) struct Tree {
     group: Option<Pid>,
     mark: Mark,
+    #[cfg(target_os = "linux")]
+    seen: HashMap<i32, OwnedFd>,
 }
 
 /// A variable name that no other process has.
@@ -47,7 +53,10 @@ const PASSES: u32 = 250;
 impl Tree {
     pub(super) fn new(leader: Option<u32>, mark: Mark) -> Self {
         let group = leader.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        Self { group, mark }
+        #[cfg(target_os = "linux")]
+        return Self { group, mark, seen: HashMap::new() };
+        #[cfg(not(target_os = "linux"))]
+        return Self { group, mark };
     }
 
     /// Says that the leader is gone and its number may be used again.
@@ -55,15 +64,16 @@ impl Tree {
         self.group = None;
     }
 
-    /// Asks the group to stop.
-    pub(super) fn signal_group(&self, signal: Signal) {
+    /// Asks the group to stop. Who descends from it is noted first: afterwards their parents may be gone.
+    pub(super) fn signal_group(&mut self, signal: Signal) {
+        self.look();
         if let Some(group) = self.group {
             let _ = kill_process_group(group, signal);
         }
     }
 
     /// Kills what is left, and tells how many processes there were. Waits until they are gone, half a second at most.
-    pub(super) async fn kill(&self) -> usize {
+    pub(super) async fn kill(&mut self) -> usize {
         let mut most = 0;
         for _ in 0..PASSES {
             match self.kill_once() {
@@ -76,7 +86,7 @@ impl Tree {
     }
 
     /// As [`Tree::kill`], for a destructor.
-    pub(super) fn kill_blocking(&self) {
+    pub(super) fn kill_blocking(&mut self) {
         for _ in 0..PASSES {
             if self.kill_once() == 0 {
                 break;
@@ -85,21 +95,30 @@ impl Tree {
         }
     }
 
-    fn kill_once(&self) -> usize {
+    fn kill_once(&mut self) -> usize {
         self.signal_group(Signal::KILL);
-        self.kill_members()
+        self.kill_seen()
     }
 
     #[cfg(target_os = "linux")]
-    fn kill_members(&self) -> usize {
-        proc_fs::members(self.group, |environ| self.mark.is_in(environ))
-            .into_iter()
-            .filter(|member| rustix::process::pidfd_send_signal(&member.handle, Signal::KILL).is_ok())
-            .count()
+    fn look(&mut self) {
+        self.seen.extend(proc_fs::members(self.group, |environ| self.mark.is_in(environ)));
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn kill_members(&self) -> usize {
+    fn look(&mut self) {}
+
+    #[cfg(target_os = "linux")]
+    fn kill_seen(&mut self) -> usize {
+        // A process that is dead and not yet waited for takes the signal too: it is no longer among the living.
+        self.seen.retain(|&pid, handle| {
+            proc_fs::is_alive(pid) && rustix::process::pidfd_send_signal(handle, Signal::KILL).is_ok()
+        });
+        self.seen.len()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn kill_seen(&mut self) -> usize {
         0
     }
 }
@@ -114,26 +133,27 @@ mod proc_fs {
 
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-    pub(super) struct Member {
-        pub(super) handle: OwnedFd,
-    }
-
     struct Entry {
         parent: i32,
         member: Option<OwnedFd>,
     }
 
     /// Finds the living processes that are in `group`, carry the mark, or descend from one that does.
-    pub(super) fn members(group: Option<Pid>, marked: impl Fn(&[u8]) -> bool) -> Vec<Member> {
+    pub(super) fn members(group: Option<Pid>, marked: impl Fn(&[u8]) -> bool) -> HashMap<i32, OwnedFd> {
         let mut entries: HashMap<i32, Entry> = HashMap::new();
-        let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
+        let Ok(folder) = fs::read_dir("/proc") else { return HashMap::new() };
         for pid in folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
             if let Some(entry) = look_at(pid, group, &marked) {
                 entries.insert(pid, entry);
             }
         }
         take_in_children(&mut entries);
-        entries.into_values().filter_map(|entry| entry.member).map(|handle| Member { handle }).collect()
+        entries.into_iter().filter_map(|(pid, entry)| Some((pid, entry.member?))).collect()
+    }
+
+    /// Tells whether a process is there and not merely waiting to be waited for.
+    pub(super) fn is_alive(pid: i32) -> bool {
+        stat(pid).is_some_and(|stat| stat.state != 'Z')
     }
 
     fn look_at(pid: i32, group: Option<Pid>, marked: impl Fn(&[u8]) -> bool) -> Option<Entry> {

@@ -43,7 +43,8 @@ impl Completion {
     }
 
     fn find(&self, text: &[u8]) -> Option<usize> {
-        let places = self.signals.iter().enumerate().filter_map(|(index, signal)| Some((signal.find(text)?, index)));
+        let places =
+            self.signals.iter().enumerate().filter_map(|(index, signal)| Some((signal.find(text)?, index)));
         places.min().map(|(_, index)| index)
     }
 }

@@ -47,12 +47,13 @@ pub(super) enum Verdict {
 pub(super) async fn drive<V: Send>(settings: Settings, contract: Contract<V>) -> Result<RunResult<V>> {
     let checked = entry::check(&settings, contract.spec.as_deref()).await?;
     let name = settings.name.clone();
-    let log = RunLog::open(settings.logging.as_ref(), checked.repository.top(), name.as_deref().unwrap_or("run"))?;
+    let log =
+        RunLog::open(settings.logging.as_ref(), checked.repository.top(), name.as_deref().unwrap_or("run"))?;
     let mut ledger = Ledger::new(checked.repository.clone(), log, settings.on_event.clone());
     let mut value = (contract.read)(None).and_then(Result::ok);
     let mut judge = |locator: Locator| match locator.finish() {
         Err(error) => Verdict::Refused(error),
-        Ok(block) => match (contract.read)(Some(block.raw())) {
+        Ok(block) => match (contract.read)(Some(block.as_str())) {
             Some(Ok(read)) => {
                 value = Some(read);
                 Verdict::Accepted
@@ -134,7 +135,9 @@ pub(super) mod finish {
     pub(in crate::run) fn error_of(end: &TurnEnd, stage: &Stage) -> Error {
         let agent = stage.agent.name();
         match end {
-            TurnEnd::Cancelled => Error::new(ErrorKind::Cancelled, format!("finish `{agent}`: the run was cancelled")),
+            TurnEnd::Cancelled => {
+                Error::new(ErrorKind::Cancelled, format!("finish `{agent}`: the run was cancelled"))
+            }
             TurnEnd::Idle => {
                 let limit = stage.limits.idle;
                 Error::new(ErrorKind::IdleTimeout, format!("finish `{agent}`: it was silent for {limit:?}"))
@@ -146,8 +149,9 @@ pub(super) mod finish {
                     .with_hint("raise `total_timeout`, or resume the session to go on")
             }
             TurnEnd::Failed(FailureKind::SessionNotFound, message) => {
-                Error::new(ErrorKind::SessionNotFound, format!("resume the session: {message}"))
-                    .with_hint("a session is known to the agent that held it, on the same host and in the same folder")
+                Error::new(ErrorKind::SessionNotFound, format!("resume the session: {message}")).with_hint(
+                    "a session is known to the agent that held it, on the same host and in the same folder",
+                )
             }
             TurnEnd::Failed(kind, message) => with_advice(*kind, failed(agent, message)),
             TurnEnd::Completed(_) => no_answer(end, stage),
@@ -159,7 +163,9 @@ pub(super) mod finish {
         let agent = stage.agent.name();
         match end {
             TurnEnd::Completed(StopReason::Refused) => failed(agent, "the model refused to answer"),
-            TurnEnd::Completed(StopReason::OutputLimit) => failed(agent, "the model ran into its output limit"),
+            TurnEnd::Completed(StopReason::OutputLimit) => {
+                failed(agent, "the model ran into its output limit")
+            }
             _ => failed(agent, "it ended its turn without saying anything"),
         }
     }

@@ -106,14 +106,21 @@ fn check_session(settings: &Settings) -> Result<SessionRequest> {
         "resume" => (can.resume, SessionRequest::Resume(SessionId::new(id)?)),
         _ => (can.fork, SessionRequest::Fork(SessionId::new(id)?)),
     };
-    if can { Ok(request) } else { Err(invalid(format!("{verb} a session: {} cannot", named(settings.agent.as_ref())))) }
+    if can {
+        Ok(request)
+    } else {
+        Err(invalid(format!("{verb} a session: {} cannot", named(settings.agent.as_ref()))))
+    }
 }
 
 fn check_output(settings: &Settings, spec: &OutputSpec) -> Result<()> {
     if settings.max_iterations != 1 {
         let count = settings.max_iterations;
-        return Err(invalid(format!("ask for an output `<{}>` from a run of {count} iterations", spec.tag()))
-            .with_hint("set `max_iterations` to 1: an output is the answer of one agent process"));
+        return Err(invalid(format!(
+            "ask for an output `<{}>` from a run of {count} iterations",
+            spec.tag()
+        ))
+        .with_hint("set `max_iterations` to 1: an output is the answer of one agent process"));
     }
     if spec.retries() > 0 && !settings.agent.capabilities().resume {
         let retries = spec.retries();

@@ -51,14 +51,18 @@ pub async fn interactive<O: InteractiveOutput>(options: RunOptions<O>) -> Result
     let request = AgentRequest::new(&checked.prompt, &checked.cwd, &checked.session);
     let command = settings.agent.interactive_command(&request)?.ok_or_else(|| {
         let agent = settings.agent.name();
-        Error::new(ErrorKind::InvalidOptions, format!("open `{agent}` for a person: it has no terminal program"))
+        Error::new(
+            ErrorKind::InvalidOptions,
+            format!("open `{agent}` for a person: it has no terminal program"),
+        )
     })?;
     let log = RunLog::open(Some(&Logging::off()), checked.repository.top(), "interactive")?;
     let mut ledger = Ledger::new(checked.repository.clone(), log, None);
     ledger.begin(&settings).await?;
     let sandbox = settings.sandbox.create(SandboxRequest::new(checked.repository.top())).await?;
     let name = command.program.to_string_lossy().into_owned();
-    let mut program = Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&checked.cwd);
+    let mut program =
+        Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&checked.cwd);
     program.env.extend(command.env);
     program.env.extend(settings.env.iter().cloned());
     let mut running = sandbox.start(program).await.map_err(|error| {

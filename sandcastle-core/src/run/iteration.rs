@@ -93,14 +93,19 @@ impl Stage {
 
     async fn start(&self, command: AgentCommand) -> Result<Running> {
         let name = command.program.to_string_lossy().into_owned();
-        let mut program = Program::new(command.program).args(command.args).stdin(command.stdin).cwd(&self.cwd);
+        let mut program =
+            Program::new(command.program).args(command.args).stdin(command.stdin).cwd(&self.cwd);
         program.env.extend(command.env);
         program.env.extend(self.env.iter().cloned());
         self.sandbox.start(program).await.map_err(|error| {
             let agent = self.agent.name();
             let hint = match error.kind() {
-                std::io::ErrorKind::NotFound => "install it and put it on the `PATH`, or name its path on the agent",
-                std::io::ErrorKind::PermissionDenied => "make it executable, or name another program on the agent",
+                std::io::ErrorKind::NotFound => {
+                    "install it and put it on the `PATH`, or name its path on the agent"
+                }
+                std::io::ErrorKind::PermissionDenied => {
+                    "make it executable, or name another program on the agent"
+                }
                 std::io::ErrorKind::ArgumentListTooLong => "shorten the arguments of the agent",
                 _ => "see whether the program starts from a shell",
             };
@@ -258,7 +263,14 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn conclude(mut self, end: &End, stderr: &Tail, begun: Instant, stage: &Stage, ledger: &mut Ledger) -> Turn {
+    fn conclude(
+        mut self,
+        end: &End,
+        stderr: &Tail,
+        begun: Instant,
+        stage: &Stage,
+        ledger: &mut Ledger,
+    ) -> Turn {
         let exit = match end {
             End::Exited(status) => exit_of(*status),
             _ => Exit::Ended,
@@ -295,7 +307,9 @@ impl<'a> Listener<'a> {
             (End::Cancelled, _) => TurnEnd::Cancelled,
             (End::OutOfTime, _) => TurnEnd::OutOfTime,
             (End::Idle, _) => TurnEnd::Idle,
-            (End::Lost(error), _) => TurnEnd::Failed(FailureKind::Other, format!("`{agent}` was lost: {error}")),
+            (End::Lost(error), _) => {
+                TurnEnd::Failed(FailureKind::Other, format!("`{agent}` was lost: {error}"))
+            }
             (_, Some(TurnEnd::Failed(kind, message))) => TurnEnd::Failed(kind, message),
             (End::Exited(_), verdict) => match exit {
                 Exit::Signal(_) => self.died(exit, stderr),
@@ -304,14 +318,17 @@ impl<'a> Listener<'a> {
                     verdict.unwrap_or(TurnEnd::Completed(StopReason::Complete))
                 }
                 Exit::Code(0) | Exit::Ended => verdict.unwrap_or_else(|| {
-                    let message = format!("`{agent}` ended without completing its turn{}", said(stderr, None));
+                    let message =
+                        format!("`{agent}` ended without completing its turn{}", said(stderr, None));
                     TurnEnd::Failed(FailureKind::Other, message)
                 }),
                 Exit::Code(_) => self.died(exit, stderr),
             },
             (End::Finished, verdict) => {
                 let limit = self.stage.limits.completion;
-                ledger.warn(format!("`{agent}` did not exit within {limit:?} after it had finished, and was ended"));
+                ledger.warn(format!(
+                    "`{agent}` did not exit within {limit:?} after it had finished, and was ended"
+                ));
                 verdict.unwrap_or(TurnEnd::Completed(StopReason::Complete))
             }
         }
@@ -321,7 +338,10 @@ impl<'a> Listener<'a> {
         let agent = self.stage.agent.name();
         let verb = if matches!(exit, Exit::Signal(_)) { "was killed by" } else { "ended with" };
         let kind = self.stage.agent.stderr_failure(&stderr.text()).unwrap_or(FailureKind::Other);
-        TurnEnd::Failed(kind, format!("`{agent}` {verb} {exit}{}", said(stderr, self.last_warning.as_deref())))
+        TurnEnd::Failed(
+            kind,
+            format!("`{agent}` {verb} {exit}{}", said(stderr, self.last_warning.as_deref())),
+        )
     }
 }
 

@@ -54,7 +54,9 @@ impl RunLog {
     pub(super) fn write(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started { agent, branch } => self.line(&format!("--- {agent} works on {branch}")),
-            RunEvent::IterationStarted { number } => self.line(&format!("--- {} agent process {number}", now())),
+            RunEvent::IterationStarted { number } => {
+                self.line(&format!("--- {} agent process {number}", now()))
+            }
             RunEvent::IterationEnded { exit } => self.line(&format!("--- {} {exit}", now())),
             RunEvent::AttemptFailed { number, message, remaining, .. } => {
                 self.line(&format!("--- attempt {number} failed, {remaining} left: {message}"));
@@ -74,7 +76,9 @@ impl RunLog {
             AgentEvent::ToolResult { is_error: true } => self.line("  < failed"),
             AgentEvent::Waiting { message } => self.line(&format!("  . {}", one_line(message))),
             AgentEvent::Warning { message } => self.line(&format!("  ! {}", one_line(message))),
-            AgentEvent::TurnFailed { message, .. } => self.line(&format!("  ! turn failed: {}", one_line(message))),
+            AgentEvent::TurnFailed { message, .. } => {
+                self.line(&format!("  ! turn failed: {}", one_line(message)))
+            }
             AgentEvent::Unknown { line } => self.line(&format!("  ? {}", one_line(line))),
             AgentEvent::ToolResult { .. } | AgentEvent::Usage { .. } | AgentEvent::TurnCompleted { .. } => {}
         }
@@ -192,7 +196,13 @@ fn clean(text: &str) -> std::borrow::Cow<'_, str> {
     if text.chars().all(harmless) {
         return text.into();
     }
-    let show = |c: char| if harmless(c) { c } else { char::from_u32(0x2400 + c as u32).filter(|_| c < ' ').unwrap_or('\u{fffd}') };
+    let show = |c: char| {
+        if harmless(c) {
+            c
+        } else {
+            char::from_u32(0x2400 + c as u32).filter(|_| c < ' ').unwrap_or('\u{fffd}')
+        }
+    };
     text.chars().map(show).collect::<String>().into()
 }
 

@@ -109,7 +109,10 @@ impl<'a> Attempts<'a> {
             Verdict::Accepted => {
                 attempt.outcome = AttemptOutcome::Accepted;
                 ledger.work.attempts.push(attempt);
-                Ok(Next::Done(Ending { completion_signal: signal, answer_guarantee: Some(AnswerGuarantee::Tag) }))
+                Ok(Next::Done(Ending {
+                    completion_signal: signal,
+                    answer_guarantee: Some(AnswerGuarantee::Tag),
+                }))
             }
             Verdict::Refused(error) => {
                 attempt.outcome = outcome_of(error.stage());
@@ -201,7 +204,8 @@ impl<'a> Attempts<'a> {
 fn not_obtained(error: ExtractError, ledger: &Ledger) -> Error {
     let attempts = ledger.work.attempts.len();
     let message = format!("get a valid `<{}>` in {attempts} attempt(s): {error}", error.tag);
-    Error::new(ErrorKind::StructuredOutput, message).with_source(StructuredOutputError::new(error, &ledger.work))
+    Error::new(ErrorKind::StructuredOutput, message)
+        .with_source(StructuredOutputError::new(error, &ledger.work))
 }
 
 fn outcome_of(stage: OutputStage) -> AttemptOutcome {

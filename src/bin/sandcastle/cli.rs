@@ -111,7 +111,12 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
     /// What to say to the agent.
-    #[arg(long, value_name = "TEXT", required_unless_present = "prompt_file", conflicts_with = "prompt_file")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        required_unless_present = "prompt_file",
+        conflicts_with = "prompt_file"
+    )]
     pub(crate) prompt: Option<String>,
     /// The file that holds what to say to the agent.
     #[arg(long, value_name = "FILE")]

@@ -48,7 +48,9 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     if json {
         let message = error.render().to_string();
         let failure = Failure::usage(message.trim_start_matches("error: ").trim_end());
-        return Reporter::new(Format::Json, reporter::Verbosity::Normal, cli::Color::Never).failed(&failure).into();
+        return Reporter::new(Format::Json, reporter::Verbosity::Normal, cli::Color::Never)
+            .failed(&failure)
+            .into();
     }
     let _ = error.print();
     Exit::Usage.into()

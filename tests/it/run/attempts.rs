@@ -92,7 +92,9 @@ async fn a_retry_resumes_the_session_and_is_told_what_is_wrong() {
 #[tokio::test]
 async fn case_055_exactly_as_many_attempts_as_allowed() {
     let bench = Bench::new().await;
-    let error = sandcastle::run_with::<Retried>(bench.options([say(BAD), say(BAD), say(BAD), say(GOOD)])).await.unwrap_err();
+    let error = sandcastle::run_with::<Retried>(bench.options([say(BAD), say(BAD), say(BAD), say(GOOD)]))
+        .await
+        .unwrap_err();
     let output = error.structured_output().unwrap();
     assert_eq!(output.attempts.len(), 3);
     // Case 48: the last answer is there, raw and read.
@@ -103,7 +105,8 @@ async fn case_055_exactly_as_many_attempts_as_allowed() {
 #[tokio::test]
 async fn case_049_every_attempt_has_a_record_with_its_kind() {
     let bench = Bench::new().await;
-    let turns = [say("<result>{\"n\":}</result>"), Turn::new().exit(1), Turn::new().exit(1), Turn::new().exit(1)];
+    let turns =
+        [say("<result>{\"n\":}</result>"), Turn::new().exit(1), Turn::new().exit(1), Turn::new().exit(1)];
     let error = sandcastle::run_with::<Retried>(bench.options(turns)).await.unwrap_err();
     let output = error.structured_output().unwrap();
     let outcomes: Vec<_> = output.attempts.iter().map(|attempt| attempt.outcome).collect();
@@ -149,7 +152,11 @@ async fn case_059_a_session_that_is_still_locked_is_tried_again() {
 #[tokio::test]
 async fn case_111_a_failed_turn_is_no_success_whatever_it_said() {
     let bench = Bench::new().await;
-    let turn = Turn::new().write_file("x", "1").commit("Work").say(GOOD).fail(FailureKind::Authentication, "bad key");
+    let turn = Turn::new()
+        .write_file("x", "1")
+        .commit("Work")
+        .say(GOOD)
+        .fail(FailureKind::Authentication, "bad key");
     let error = sandcastle::run_with::<N>(bench.options([turn])).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AgentFailed);
     assert!(error.to_string().contains("bad key"), "{error}");

@@ -51,7 +51,8 @@ async fn a_cancelled_run_leaves_no_process_behind() {
     let bench = Bench::new().await;
     let sleep = UniqueSleep::new();
     let token = CancellationToken::new();
-    let run = tokio::spawn(sandcastle::run(bench.options([stuck(&sleep).ignore_stop()]).cancel(token.clone())));
+    let run =
+        tokio::spawn(sandcastle::run(bench.options([stuck(&sleep).ignore_stop()]).cancel(token.clone())));
     sleep.wait_for(1).await;
     token.cancel();
     let error = run.await.unwrap().unwrap_err();
@@ -113,7 +114,8 @@ async fn a_signal_shortens_the_wait_for_an_agent_that_hangs() {
 async fn what_a_finished_agent_leaves_behind_is_ended_and_told() {
     let bench = Bench::new().await;
     let sleep = UniqueSleep::new();
-    let turn = Turn::new().shell(format!("setsid sleep {} </dev/null >/dev/null 2>&1 &", sleep.seconds())).say(GOOD);
+    let turn =
+        Turn::new().shell(format!("setsid sleep {} </dev/null >/dev/null 2>&1 &", sleep.seconds())).say(GOOD);
     let result = sandcastle::run_with::<N>(bench.options([turn])).await.unwrap();
     assert_eq!(result.iterations[0].exit, Exit::Code(0));
     assert!(result.warnings[0].contains("left behind"), "{:?}", result.warnings);

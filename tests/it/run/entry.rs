@@ -25,7 +25,9 @@ fn started() -> [Turn; 1] {
 async fn an_output_needs_exactly_one_iteration() {
     let bench = Bench::new().await;
     let said = refused(&bench, ErrorKind::InvalidOptions, bench.options(started()).max_iterations(3)).await;
-    assert!(said.contains("`<result>` from a run of 3 iterations") && said.contains("set `max_iterations` to 1"));
+    assert!(
+        said.contains("`<result>` from a run of 3 iterations") && said.contains("set `max_iterations` to 1")
+    );
     let said = refused(&bench, ErrorKind::InvalidOptions, bench.options(started()).max_iterations(0)).await;
     assert!(said.contains("0 iterations"), "{said}");
 }
@@ -79,7 +81,8 @@ async fn limits_and_signals_are_checked() {
     assert!(said.contains("`idle_timeout` of zero"), "{said}");
     refused(&bench, ErrorKind::InvalidOptions, options.clone().total_timeout(Duration::ZERO)).await;
     refused(&bench, ErrorKind::InvalidOptions, options.clone().completion_signal("")).await;
-    let forever = options.idle_timeout(Duration::MAX).completion_timeout(Duration::MAX).total_timeout(Duration::MAX);
+    let forever =
+        options.idle_timeout(Duration::MAX).completion_timeout(Duration::MAX).total_timeout(Duration::MAX);
     sandcastle::run(forever).await.unwrap();
 }
 

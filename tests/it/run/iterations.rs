@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use sandcastle::testing::{ScratchRepo, Turn};
+use sandcastle::testing::{ScratchRepo, Script, Sequence, Turn};
 use sandcastle::{AgentEvent, ErrorKind, Exit, NoSandbox, RunEvent, RunOptions, Scripted};
 
 use super::{Bench, say};
@@ -10,7 +10,13 @@ use super::{Bench, say};
 #[tokio::test]
 async fn a_run_returns_text_commits_branch_usage_and_session() {
     let bench = Bench::new().await;
-    let turn = Turn::new().write_file("a/b.txt", "1").commit("One").write_file("c", "2").commit("Two").say("done.").usage(11, 7);
+    let turn = Turn::new()
+        .write_file("a/b.txt", "1")
+        .commit("One")
+        .write_file("c", "2")
+        .commit("Two")
+        .say("done.")
+        .usage(11, 7);
     let result = sandcastle::run(bench.options([turn]).name("first")).await.unwrap();
     assert_eq!(result.text, "done.");
     let subjects: Vec<&str> = result.commits.iter().map(|commit| commit.subject.as_str()).collect();
@@ -48,14 +54,14 @@ async fn a_folder_below_the_root_is_worked_in() {
 #[tokio::test]
 async fn iterations_end_with_the_signal() {
     let bench = Bench::new().await;
-    let turn = Turn::new().shell("echo x >> count; test $(wc -l < count) -lt 3 || touch finished").say("working");
-    let turn = turn.shell("true");
-    let last = "if [ -e finished ]; then printf '%s\\n' '{\"text\":\"all DONE\"}'; fi";
-    let options = bench.options([turn.shell(last)]).max_iterations(5).completion_signal("DONE");
+    let script = Script::new().turn(say("working")).turn(say("working")).turn(say("all DO").say("NE"));
+    let agent = Scripted::new(script.sequence(Sequence::AcrossSessions)).state_dir(bench.state.path());
+    let options = bench.options_of(agent).max_iterations(5).completion_signal("DONE");
     let result = sandcastle::run(options).await.unwrap();
     assert_eq!(result.iterations.len(), 3, "{:?}", result);
     assert_eq!(result.completion_signal.as_deref(), Some("DONE"));
-    let sessions: std::collections::HashSet<_> = result.iterations.iter().map(|i| i.session_id.clone()).collect();
+    let sessions: std::collections::HashSet<_> =
+        result.iterations.iter().map(|i| i.session_id.clone()).collect();
     assert_eq!(sessions.len(), 3, "each iteration begins a session");
 }
 
@@ -64,7 +70,8 @@ async fn the_default_signal_and_the_most_iterations() {
     let bench = Bench::new().await;
     let result = sandcastle::run(bench.options([say("on it")]).max_iterations(2)).await.unwrap();
     assert_eq!((result.iterations.len(), result.completion_signal), (2, None));
-    let result = sandcastle::run(bench.options([say("<promise>COMPLETE</promise>")]).max_iterations(2)).await.unwrap();
+    let result =
+        sandcastle::run(bench.options([say("<promise>COMPLETE</promise>")]).max_iterations(2)).await.unwrap();
     assert_eq!(result.iterations.len(), 1);
     assert_eq!(result.completion_signal.as_deref(), Some("<promise>COMPLETE</promise>"));
 }
@@ -72,7 +79,8 @@ async fn the_default_signal_and_the_most_iterations() {
 #[tokio::test]
 async fn an_empty_answer_is_no_success_and_keeps_its_commits() {
     let bench = Bench::new().await;
-    let error = sandcastle::run(bench.options([Turn::new().write_file("x", "1").commit("Work")])).await.unwrap_err();
+    let error =
+        sandcastle::run(bench.options([Turn::new().write_file("x", "1").commit("Work")])).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AgentFailed);
     assert!(error.to_string().contains("without saying anything"), "{error}");
     assert_eq!(error.work().unwrap().commits[0].subject, "Work");
@@ -83,7 +91,8 @@ async fn events_arrive_in_order() {
     let bench = Bench::new().await;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&seen);
-    let turn = Turn::new().say("a").tool("Bash", serde_json::json!({ "command": "ls" })).tool_output("x").say("b");
+    let turn =
+        Turn::new().say("a").tool("Bash", serde_json::json!({ "command": "ls" })).tool_output("x").say("b");
     let options = bench.options([turn]).on_event(move |event| sink.lock().unwrap().push(event.clone()));
     sandcastle::run(options).await.unwrap();
     let seen = seen.lock().unwrap();
@@ -93,7 +102,9 @@ async fn events_arrive_in_order() {
         .iter()
         .filter_map(|event| match event {
             RunEvent::Agent { event: AgentEvent::Text { text } } => Some(text.clone()),
-            RunEvent::Agent { event: AgentEvent::ToolCall { name, detail } } => Some(format!("{name}: {detail}")),
+            RunEvent::Agent { event: AgentEvent::ToolCall { name, detail } } => {
+                Some(format!("{name}: {detail}"))
+            }
             _ => None,
         })
         .collect();
@@ -103,7 +114,8 @@ async fn events_arrive_in_order() {
 #[tokio::test]
 async fn case_098_an_unknown_line_is_kept_and_harmless() {
     let bench = Bench::new().await;
-    let turn = Turn::new().raw_line(r#"{"type":"rate_limit_event","x":1}"#).raw_line("not json at all").say("ok");
+    let turn =
+        Turn::new().raw_line(r#"{"type":"rate_limit_event","x":1}"#).raw_line("not json at all").say("ok");
     let result = sandcastle::run(bench.options([turn])).await.unwrap();
     assert_eq!(result.text, "ok");
     assert!(bench.logged().contains("rate_limit_event"), "{}", bench.logged());
@@ -131,7 +143,8 @@ async fn case_202_the_error_is_in_the_log() {
 #[tokio::test]
 async fn the_default_log_stays_out_of_git() {
     let repository = ScratchRepo::new().await.unwrap();
-    let options = RunOptions::new(Scripted::answering("ok"), NoSandbox::new()).cwd(repository.path()).prompt("go");
+    let options =
+        RunOptions::new(Scripted::answering("ok"), NoSandbox::new()).cwd(repository.path()).prompt("go");
     let state = tempfile::TempDir::new().unwrap();
     let result = sandcastle::run(options.env("HOME", state.path())).await.unwrap();
     assert!(result.log_file.unwrap().ends_with(".sandcastle/logs/run.log"));

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 /// A number of seconds that only one test sleeps.
 #[derive(Debug)]
-pub struct UniqueSleep(String);
+pub(crate) struct UniqueSleep(String);
 
 impl UniqueSleep {
     /// Makes one up.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -17,12 +17,12 @@ impl UniqueSleep {
     }
 
     /// Returns the argument of `sleep`.
-    pub fn seconds(&self) -> &str {
+    pub(crate) fn seconds(&self) -> &str {
         &self.0
     }
 
     /// Counts the processes that sleep it.
-    pub fn alive(&self) -> usize {
+    pub(crate) fn alive(&self) -> usize {
         let Ok(folder) = fs::read_dir("/proc") else { return 0 };
         folder
             .flatten()
@@ -33,7 +33,7 @@ impl UniqueSleep {
     }
 
     /// Waits until so many processes sleep it, 10 seconds at most.
-    pub async fn wait_for(&self, count: usize) {
+    pub(crate) async fn wait_for(&self, count: usize) {
         let begun = Instant::now();
         while self.alive() != count {
             assert!(begun.elapsed() < Duration::from_secs(10), "{} sleepers, not {count}", self.alive());

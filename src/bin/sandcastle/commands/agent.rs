@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sandcastle::sandbox::{NoSandbox, SandboxProvider};
-use sandcastle::{Agent, CancellationToken, RunOptions, registry};
+use sandcastle::{CancellationToken, RunOptions, registry};
 
 use crate::cli::{AgentArgs, Sandbox};
 use crate::failure::Failure;
 
 /// Builds options from the flags that all commands with an agent share.
 pub(super) fn options(args: &AgentArgs) -> Result<RunOptions, Failure> {
-    let agent = agent(args)?;
+    let agent = registry::find(&args.agent)?.create(args.model.as_deref().unwrap_or_default())?;
     let sandbox: Arc<dyn SandboxProvider> = match args.sandbox {
         Sandbox::None => Arc::new(NoSandbox::new()),
     };
@@ -27,24 +27,13 @@ pub(super) fn options(args: &AgentArgs) -> Result<RunOptions, Failure> {
     Ok(options)
 }
 
-fn agent(args: &AgentArgs) -> Result<Arc<dyn Agent>, Failure> {
-    known_agent(&args.agent)?;
-    Ok(registry::agent(&args.agent, args.model.as_deref())?)
-}
-
-/// Finds an agent by name, or says which there are.
-pub(super) fn known_agent(name: &str) -> Result<&'static registry::Entry, Failure> {
-    registry::find(name).ok_or_else(|| {
-        let names: Vec<&str> = registry::names().collect();
-        Failure::usage(format!("failed to find the agent `{name}`; there are {}", names.join(", ")))
-    })
-}
-
 #[expect(clippy::disallowed_methods, reason = "the command reads the environment for the library")]
 fn variable_of(text: &str) -> Result<(String, OsString), Failure> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.into())),
-        Some(_) => Err(Failure::usage(format!("failed to read `--env {text}`: the name before `=` is missing"))),
+        Some(_) => {
+            Err(Failure::usage(format!("failed to read `--env {text}`: the name before `=` is missing")))
+        }
         None => match std::env::var_os(text) {
             Some(value) => Ok((text.to_owned(), value)),
             None => Err(Failure::usage(format!(

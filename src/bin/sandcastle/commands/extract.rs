@@ -7,10 +7,9 @@ use std::io::Read;
 use sandcastle::agent::Decoder;
 use sandcastle::jsonl::{Line, LineBuffer};
 use sandcastle::output::locate::Locator;
-use sandcastle::{AgentEvent, OutputFormat, OutputSpec};
+use sandcastle::{AgentEvent, OutputFormat, OutputSpec, registry};
 use serde_json::{Value, json};
 
-use super::agent::known_agent;
 use super::output::{open, spec};
 use crate::cli::ExtractArgs;
 use crate::exit::Exit;
@@ -22,7 +21,8 @@ const PIECE: usize = 64 * 1024;
 
 pub(super) fn extract(args: &ExtractArgs, reporter: &Reporter) -> Result<Exit, Failure> {
     let spec = spec(&args.tag, args.schema.as_deref(), args.text)?;
-    let decoder = args.agent.as_deref().map(|name| known_agent(name).map(|agent| agent.decoder())).transpose()?;
+    let decoder =
+        args.agent.as_deref().map(|name| registry::find(name).map(registry::Entry::decoder)).transpose()?;
     let mut input = open(&args.file)?;
     let mut locator = spec.locator();
     let read = match decoder {
@@ -30,7 +30,7 @@ pub(super) fn extract(args: &ExtractArgs, reporter: &Reporter) -> Result<Exit, F
         None => read_text(&mut *input, &mut locator),
     };
     read.map_err(|error| Failure::input(format_args!("read `{}`", args.file.display()), error))?;
-    let found = locator.finish().and_then(|block| spec.read_block(block.raw()));
+    let found = locator.finish().and_then(|block| spec.read_block(block.as_str()));
     match found {
         Ok(value) => {
             reporter.result(&json!({ "output": value }), &bare(&value, &spec))?;
@@ -76,7 +76,11 @@ fn unfinished(bytes: &[u8]) -> usize {
     }
 }
 
-fn read_stream(input: &mut dyn Read, mut decoder: Box<dyn Decoder>, locator: &mut Locator) -> std::io::Result<()> {
+fn read_stream(
+    input: &mut dyn Read,
+    mut decoder: Box<dyn Decoder>,
+    locator: &mut Locator,
+) -> std::io::Result<()> {
     let mut lines = LineBuffer::new();
     let mut events = Vec::new();
     let mut piece = vec![0; PIECE];

@@ -1,7 +1,7 @@
 //! `sandcastle schema`: checks a schema, or turns it into text for a prompt.
 
-use sandcastle::output::{Snippet, SnippetStyle};
 use sandcastle::OutputSpec;
+use sandcastle::output::{Snippet, SnippetStyle};
 use serde_json::json;
 
 use super::output::read_schema;

@@ -62,7 +62,8 @@ impl Reporter {
     pub(crate) fn failed(&self, failure: &Failure) -> Exit {
         match self.format {
             Format::Json => {
-                let _ = writeln!(io::stdout(), "{}", json::object(&serde_json::json!({ "error": failure.json })));
+                let _ =
+                    writeln!(io::stdout(), "{}", json::object(&serde_json::json!({ "error": failure.json })));
             }
             Format::Human => {
                 let _ = writeln!(io::stderr(), "{}", human::failure(&failure.text, self.color));
