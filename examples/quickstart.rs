@@ -37,6 +37,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let result = sandcastle::run_with::<Change>(options).await?;
 
     println!("value    {:?}", result.output);
+    println!(
+        "         {} lines in {}: {}",
+        result.output.lines_added, result.output.file, result.output.summary
+    );
     for commit in &result.commits {
         println!("commit   {:.10} {}", commit.sha, commit.subject);
     }

@@ -3,12 +3,12 @@
 use super::entry;
 use super::ledger::Ledger;
 use super::log::RunLog;
-use super::options::{Logging, RunOptions};
+use super::options::{Logging, RunOptions, Settings};
 use super::output_mode::InteractiveOutput;
 use crate::agent::AgentRequest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::BranchName;
-use crate::sandbox::{Output, Program, SandboxRequest, Streams};
+use crate::sandbox::{BoxFuture, Output, Program, SandboxRequest, Streams};
 use crate::work::Commit;
 
 /// Holds what came of an interactive session.
@@ -45,8 +45,13 @@ pub struct InteractiveResult {
 /// println!("{} commits on {}", result.commits.len(), result.branch);
 /// # Ok(()) }
 /// ```
-pub async fn interactive<O: InteractiveOutput>(options: RunOptions<O>) -> Result<InteractiveResult> {
-    let settings = options.settings;
+pub fn interactive<O: InteractiveOutput>(
+    options: RunOptions<O>,
+) -> BoxFuture<'static, Result<InteractiveResult>> {
+    Box::pin(hold(options.settings))
+}
+
+async fn hold(settings: Settings) -> Result<InteractiveResult> {
     let checked = entry::check_interactive(&settings).await?;
     let request = AgentRequest::new(&checked.prompt, &checked.cwd, &checked.session);
     let command = settings.agent.interactive_command(&request)?.ok_or_else(|| {

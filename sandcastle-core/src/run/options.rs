@@ -2,10 +2,9 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::future::{Future, IntoFuture};
+use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event::{Callback, RunEvent};
 use super::outcome::RunResult;
-use super::output_mode::{NoOutput, RunOutput, run};
+use super::output_mode::{NoOutput, RunFuture, RunOutput, run};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::output::AgentOutput;
@@ -284,9 +283,9 @@ impl<O> fmt::Debug for RunOptions<O> {
 
 impl<O: RunOutput> IntoFuture for RunOptions<O> {
     type Output = Result<RunResult<O::Value>>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+    type IntoFuture = RunFuture<O::Value>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(run(self))
+        run(self)
     }
 }

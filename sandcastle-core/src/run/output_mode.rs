@@ -1,5 +1,7 @@
 //! The entry points that give a value, and the types that say which value.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -9,6 +11,12 @@ use super::options::RunOptions;
 use super::outcome::RunResult;
 use crate::error::Result;
 use crate::output::{AgentOutput, ExtractError, OutputSpec};
+
+/// A run that goes on while it is awaited; dropping it ends the run.
+///
+/// It is a named type, and the entry points are no `async fn`, so that a type that is not an output is one compile error
+/// and not three.
+pub type RunFuture<V> = Pin<Box<dyn Future<Output = Result<RunResult<V>>> + Send>>;
 
 /// Marks options that ask for no structured output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,11 +104,11 @@ impl InteractiveOutput for NoOutput {}
 /// [`Error::is_entry_check`]: crate::Error::is_entry_check
 /// [`Error::structured_output`]: crate::Error::structured_output
 /// [`Work`]: crate::Work
-pub async fn run<O: RunOutput>(options: RunOptions<O>) -> Result<RunResult<O::Value>> {
+pub fn run<O: RunOutput>(options: RunOptions<O>) -> RunFuture<O::Value> {
     let spec = O::contract().map(Arc::new);
     let judged = spec.clone();
     let contract = Contract::new(spec, move |block| O::read(block, judged.as_deref()));
-    driver::drive(options.settings, contract).await
+    Box::pin(driver::drive(options.settings, contract))
 }
 
 /// Runs an agent that has to answer with a `T`, and returns it with what the agent did.
@@ -128,8 +136,8 @@ pub async fn run<O: RunOutput>(options: RunOptions<O>) -> Result<RunResult<O::Va
 /// ```
 ///
 /// [`Error::structured_output`]: crate::Error::structured_output
-pub async fn run_with<T: AgentOutput>(options: RunOptions) -> Result<RunResult<T>> {
-    run(options.output::<T>()).await
+pub fn run_with<T: AgentOutput>(options: RunOptions) -> RunFuture<T> {
+    run(options.output::<T>())
 }
 
 /// Runs an agent whose answer is described at run time.
@@ -154,9 +162,9 @@ pub async fn run_with<T: AgentOutput>(options: RunOptions) -> Result<RunResult<T
 /// println!("{}", result.output["n"]);
 /// # Ok(()) }
 /// ```
-pub async fn run_spec(options: RunOptions, spec: OutputSpec) -> Result<RunResult<Value>> {
+pub fn run_spec(options: RunOptions, spec: OutputSpec) -> RunFuture<Value> {
     let spec = Arc::new(spec);
     let judged = Arc::clone(&spec);
     let contract = Contract::new(Some(spec), move |block| block.map(|block| judged.read_block(block)));
-    driver::drive(options.settings, contract).await
+    Box::pin(driver::drive(options.settings, contract))
 }
