@@ -6,7 +6,7 @@
 use sandcastle_core::SessionId;
 use sandcastle_core::Usage;
 use sandcastle_core::agent::Decoder;
-use sandcastle_core::event::{AgentEvent, StopReason, UsageScope};
+use sandcastle_core::event::{AgentEvent, FailureKind, StopReason, UsageScope};
 
 use super::failure::{self, Symptoms};
 use super::wire::{Block, Denial, Event, Message, Retry, Tokens, TurnEnd};
@@ -121,7 +121,7 @@ impl ClaudeDecoder {
             }
             ("tool_use" | "server_tool_use", _) => events.push(AgentEvent::ToolCall {
                 name: tool::shortened(block.name.as_deref().unwrap_or("tool")).to_owned(),
-                detail: tool::detail(block.input),
+                detail: block.input.unwrap_or_default().0,
             }),
             _ => {}
         }
@@ -170,20 +170,18 @@ impl ClaudeDecoder {
         }
         let text = end.result.as_deref().filter(|text| !text.trim().is_empty());
         let errors = end.errors.as_deref().filter(|errors| !errors.is_empty()).map(join);
-        let message = match (text, &errors) {
-            (Some(text), _) => message(text),
-            (None, Some(errors)) => message(errors),
-            (None, None) => message(subtype),
-        };
+        let text = text.or(errors.as_deref()).unwrap_or(subtype);
         let failure = failure::classify(&Symptoms {
             subtype,
             class: error.as_ref().map(|error| &*error.class).unwrap_or_default(),
-            message: &message,
+            message: text,
             status: end.api_error_status.0,
             stop_reason: end.stop_reason.as_deref().unwrap_or_default(),
             terminal_reason: end.terminal_reason.as_deref().unwrap_or_default(),
         });
-        Some(AgentEvent::TurnFailed { failure, message })
+        // What the program prints then is meant for its makers.
+        let text = if failure == FailureKind::Interrupted { "the turn was interrupted" } else { text };
+        Some(AgentEvent::TurnFailed { failure, message: message(text) })
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::json::{Lenient, Text};
+use crate::tool::Arguments;
 
 /// One line of the stream.
 #[derive(Debug, Deserialize)]
@@ -54,8 +55,8 @@ pub(super) struct Block<'a> {
     pub thinking: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub input: Option<&'a RawValue>,
+    #[serde(default)]
+    pub input: Option<Arguments>,
     #[serde(default)]
     pub is_error: Option<bool>,
 }
