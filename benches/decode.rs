@@ -3,6 +3,7 @@
 //! The stream is built from the recorded ones: tool calls and texts as they are, tool results of some kilobytes. The
 //! yardstick reads the same lines with `serde_json` into flat borrowed types and throws the rest away. Run it with
 //! `cargo bench --bench decode`; it prints both sides of the same run and their ratio.
+#![expect(clippy::print_stdout, clippy::expect_used, reason = "a bench prints what it measured, or stops")]
 
 use std::borrow::Cow;
 use std::hint::black_box;
