@@ -109,6 +109,23 @@ fn deep_nesting_is_data() {
 }
 
 #[test]
+fn absurd_numbers_are_data() {
+    let most = u64::MAX;
+    let result = format!(
+        r#"{{"type":"result","result":"x","usage":{{"input_tokens":{most},"output_tokens":{most}}}}}"#
+    );
+    let turn = format!(
+        r#"{{"type":"turn.completed","usage":{{"cached_input_tokens":{most},"cache_write_input_tokens":{most}}}}}"#
+    );
+    let events = decode([&result, &result, &turn].map(String::as_str).join("\n").as_bytes()).concat();
+    let totals = events.iter().filter_map(|event| match event {
+        AgentEvent::Usage { usage, .. } => Some(usage.total_tokens()),
+        _ => None,
+    });
+    assert_eq!(totals.collect::<Vec<_>>(), [most; 3]);
+}
+
+#[test]
 fn long_parts_are_cut() {
     let long = "日".repeat(100_000);
     for line in [
