@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Deref;
 
-use serde::de::{Deserialize, Deserializer, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -100,6 +101,56 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Lenient<T> {
     }
 }
 
+/// The first elements of a list; a hostile list may have millions, and nobody reads them.
+#[derive(Debug)]
+pub(crate) struct First<T>(Vec<T>);
+
+impl<T> First<T> {
+    const LENGTH: usize = 20;
+}
+
+impl<T> Default for First<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Deref for First<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(FirstVisitor(PhantomData)).map(Self)
+    }
+}
+
+struct FirstVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstVisitor<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut elements = Vec::new();
+        while elements.len() < First::<T>::LENGTH {
+            match seq.next_element()? {
+                Some(element) => elements.push(element),
+                None => return Ok(elements),
+            }
+        }
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(elements)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,5 +171,14 @@ mod tests {
             assert_eq!(*serde_json::from_str::<Lenient<u16>>(other).unwrap(), None, "{other}");
         }
         assert!(serde_json::from_str::<Lenient<u16>>("{").is_err());
+    }
+
+    #[test]
+    fn a_long_list_is_read_to_its_end_and_cut() {
+        let list = |length: usize| format!("[{}]", vec!["1"; length].join(","));
+        for (length, kept) in [(0, 0), (19, 19), (20, 20), (21, 20), (1000, 20)] {
+            assert_eq!(serde_json::from_str::<First<u8>>(&list(length)).unwrap().len(), kept);
+        }
+        assert!(serde_json::from_str::<First<u8>>("{}").is_err());
     }
 }

@@ -20,3 +20,6 @@ pub use crate::claude_code::{ClaudeCode, PermissionMode};
 pub use crate::codex::Codex;
 pub use crate::effort::Effort;
 pub use crate::scripted::Scripted;
+
+#[cfg(test)]
+mod hostile;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::excerpt::cut;
-use crate::json::{Lenient, Text};
+use crate::json::Text;
 
 /// The longest detail that is kept, in bytes.
 const DETAIL: usize = 1000;
@@ -29,53 +29,80 @@ const TELLING: &[&str] = &[
     "prompt",
 ];
 
-/// Returns the most telling argument in `input`, or all of them as compact JSON.
-pub(crate) fn detail(input: Option<&RawValue>) -> String {
-    let Some(input) = input.map(RawValue::get) else { return String::new() };
-    if let Ok(Telling(Some((_, text)))) = serde_json::from_str(input) {
-        return shortened(&text).to_owned();
-    }
-    // Arguments that are cut anyway are not worth the work of compacting them.
-    let compact = if input.len() <= 4 * DETAIL { serde_json::from_str::<Value>(input).ok() } else { None };
-    compact.map_or_else(|| cut(input, DETAIL).to_owned(), |value| cut(&value.to_string(), DETAIL).to_owned())
-}
-
 /// Cuts a detail and drops the white space around it.
 pub(crate) fn shortened(text: &str) -> &str {
     cut(text.trim(), DETAIL)
 }
 
-struct Telling<'a>(Option<(usize, Text<'a>)>);
+/// Returns the most telling argument in `input`, or all of it if it has none.
+pub(crate) fn detail(input: Option<&RawValue>) -> String {
+    let Some(input) = input.map(RawValue::get) else { return String::new() };
+    serde_json::from_str(input).map_or_else(|_| compact(input), |Arguments(detail)| detail)
+}
 
-impl<'de: 'a, 'a> Deserialize<'de> for Telling<'a> {
+/// Holds what is shown of the arguments of a tool call: the most telling one, or all of them as compact JSON.
+///
+/// It is read in one pass over the line, whatever else the arguments hold: they may contain whole files.
+#[derive(Debug, Default)]
+pub(crate) struct Arguments(pub(crate) String);
+
+impl<'de> Deserialize<'de> for Arguments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(TellingVisitor).map(Self)
+        deserializer.deserialize_map(ArgumentsVisitor).map(Self)
     }
 }
 
-struct TellingVisitor;
+struct ArgumentsVisitor;
 
-impl<'de> Visitor<'de> for TellingVisitor {
-    type Value = Option<(usize, Text<'de>)>;
+impl<'de> Visitor<'de> for ArgumentsVisitor {
+    type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the arguments of a tool")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut best: Option<(usize, Text<'de>)> = None;
+        let mut telling: Option<(usize, Text<'de>)> = None;
+        let mut others = String::new();
         while let Some(key) = map.next_key::<Text<'de>>()? {
-            let rank = TELLING.iter().position(|name| **name == *key);
-            match rank {
-                Some(rank) if best.as_ref().is_none_or(|(found, _)| rank < *found) => {
-                    let Lenient(text) = map.next_value::<Lenient<Text<'de>>>()?;
-                    best = text.filter(|text| !text.trim().is_empty()).map(|text| (rank, text)).or(best);
+            let better = |rank: &usize| telling.as_ref().is_none_or(|(found, _)| rank < found);
+            let Some(rank) = TELLING.iter().position(|name| **name == *key).filter(better) else {
+                if telling.is_some() {
+                    map.next_value::<IgnoredAny>()?;
+                } else {
+                    append(&mut others, &key, map.next_value()?);
                 }
-                _ => drop(map.next_value::<IgnoredAny>()?),
+                continue;
+            };
+            let value: &RawValue = map.next_value()?;
+            match serde_json::from_str::<Text<'de>>(value.get()) {
+                Ok(text) if !text.trim().is_empty() => telling = Some((rank, text)),
+                _ => append(&mut others, &key, value),
             }
         }
-        Ok(best)
+        Ok(match telling {
+            Some((_, text)) => shortened(&text).to_owned(),
+            None => cut(&format!("{{{others}}}"), DETAIL).to_owned(),
+        })
     }
+}
+
+/// Appends a member of an object, unless what there is fills the room for it.
+fn append(members: &mut String, key: &str, value: &RawValue) {
+    if members.len() >= DETAIL {
+        return;
+    }
+    if !members.is_empty() {
+        members.push(',');
+    }
+    *members += &format!("{}:{}", Value::from(key), compact(value.get()));
+}
+
+/// Writes a value without white space between its parts, cut to what is shown of it.
+fn compact(json: &str) -> String {
+    // What is cut anyway is not worth the work.
+    let value = if json.len() <= 4 * DETAIL { serde_json::from_str::<Value>(json).ok() } else { None };
+    value.map_or_else(|| cut(json, DETAIL).to_owned(), |value| cut(&value.to_string(), DETAIL).to_owned())
 }
 
 #[cfg(test)]

@@ -50,9 +50,9 @@ impl Usage {
     #[must_use]
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens
-            + self.cache_creation_input_tokens
-            + self.cache_read_input_tokens
-            + self.output_tokens
+            .saturating_add(self.cache_creation_input_tokens)
+            .saturating_add(self.cache_read_input_tokens)
+            .saturating_add(self.output_tokens)
     }
 
     /// Returns what was used since `earlier`, for agents whose counts run over a whole session.
@@ -77,10 +77,12 @@ impl Usage {
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input_tokens += other.input_tokens;
-        self.cache_creation_input_tokens += other.cache_creation_input_tokens;
-        self.cache_read_input_tokens += other.cache_read_input_tokens;
-        self.output_tokens += other.output_tokens;
+        // The numbers are an agent's; absurd ones must not end a run.
+        let add = |sum: &mut u64, tokens| *sum = sum.saturating_add(tokens);
+        add(&mut self.input_tokens, other.input_tokens);
+        add(&mut self.cache_creation_input_tokens, other.cache_creation_input_tokens);
+        add(&mut self.cache_read_input_tokens, other.cache_read_input_tokens);
+        add(&mut self.output_tokens, other.output_tokens);
         self.cost_usd = match (self.cost_usd, other.cost_usd) {
             (Some(a), Some(b)) => Some(a + b),
             (a, b) => a.or(b),

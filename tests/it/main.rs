@@ -2,10 +2,11 @@
 #![cfg(test)]
 
 mod command;
-// mod derive;
+mod derive;
 mod model_server;
 mod process;
 mod real_agents;
 mod run;
+mod streams;
 mod support;
 mod ui;

@@ -6,7 +6,10 @@
 use sandcastle_core::SessionId;
 use sandcastle_core::Usage;
 use sandcastle_core::agent::Decoder;
-use sandcastle_core::event::{AgentEvent, StopReason, UsageScope};
+use sandcastle_core::event::{AgentEvent, FailureKind, StopReason, UsageScope};
+
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::failure::{self, Symptoms};
 use super::wire::{Block, Denial, Event, Message, Retry, Tokens, TurnEnd};
@@ -18,8 +21,8 @@ use crate::tool;
 /// The author of messages that the program puts into the model's mouth.
 const SYNTHETIC: &str = "<synthetic>";
 
-/// How many refused tool calls are reported one by one.
-const MAX_DENIALS: usize = 20;
+/// The longest structured value that is read, in bytes: in memory it takes many times as much.
+const MAX_STRUCTURED: usize = 4 * 1024 * 1024;
 
 /// Reads the stream of one process.
 #[derive(Debug, Default)]
@@ -121,7 +124,7 @@ impl ClaudeDecoder {
             }
             ("tool_use" | "server_tool_use", _) => events.push(AgentEvent::ToolCall {
                 name: tool::shortened(block.name.as_deref().unwrap_or("tool")).to_owned(),
-                detail: tool::detail(block.input),
+                detail: block.input.unwrap_or_default().0,
             }),
             _ => {}
         }
@@ -135,7 +138,7 @@ impl ClaudeDecoder {
             return Some(());
         }
         self.ended = true;
-        events.extend(end.permission_denials.iter().flatten().take(MAX_DENIALS).map(denied));
+        events.extend(end.permission_denials.iter().flat_map(|denials| denials.iter()).map(denied));
         self.used += usage(end.usage.as_ref());
         // Unlike the tokens, the money is counted over the whole process.
         self.used.cost_usd = end.total_cost_usd.filter(|cost| cost.is_finite()).or(self.used.cost_usd);
@@ -148,7 +151,8 @@ impl ClaudeDecoder {
         let text = end.result.0.filter(|text| !self.spoke && !text.is_empty());
         self.spoke |= text.is_some();
         events.extend(text.map(|text| AgentEvent::Text { text: text.into_owned() }));
-        events.extend([used, AgentEvent::TurnCompleted { stop, structured: end.structured_output.0 }]);
+        let structured = end.structured_output.and_then(|value| structured(value, events));
+        events.extend([used, AgentEvent::TurnCompleted { stop, structured }]);
         Some(())
     }
 
@@ -170,20 +174,18 @@ impl ClaudeDecoder {
         }
         let text = end.result.as_deref().filter(|text| !text.trim().is_empty());
         let errors = end.errors.as_deref().filter(|errors| !errors.is_empty()).map(join);
-        let message = match (text, &errors) {
-            (Some(text), _) => message(text),
-            (None, Some(errors)) => message(errors),
-            (None, None) => message(subtype),
-        };
+        let text = text.or(errors.as_deref()).unwrap_or(subtype);
         let failure = failure::classify(&Symptoms {
             subtype,
             class: error.as_ref().map(|error| &*error.class).unwrap_or_default(),
-            message: &message,
+            message: text,
             status: end.api_error_status.0,
             stop_reason: end.stop_reason.as_deref().unwrap_or_default(),
             terminal_reason: end.terminal_reason.as_deref().unwrap_or_default(),
         });
-        Some(AgentEvent::TurnFailed { failure, message })
+        // What the program prints then is meant for its makers.
+        let text = if failure == FailureKind::Interrupted { "the turn was interrupted" } else { text };
+        Some(AgentEvent::TurnFailed { failure, message: message(text) })
     }
 }
 
@@ -214,6 +216,18 @@ fn denied(denial: &Denial<'_>) -> AgentEvent {
     AgentEvent::Warning { message: message(&text) }
 }
 
+fn structured(value: &RawValue, events: &mut Vec<AgentEvent>) -> Option<Value> {
+    let problem = match value.get().len() {
+        length if length > MAX_STRUCTURED => format!("it has {length} bytes, more than {MAX_STRUCTURED}"),
+        _ => match serde_json::from_str(value.get()) {
+            Ok(value) => return Some(value),
+            Err(error) => error.to_string(),
+        },
+    };
+    events.push(AgentEvent::Warning { message: format!("the structured output is not read: {problem}") });
+    None
+}
+
 fn usage(tokens: Option<&Tokens>) -> Usage {
     let mut usage = Usage::default();
     if let Some(tokens) = tokens {
@@ -234,5 +248,5 @@ fn stop_reason(reason: Option<&str>) -> StopReason {
 }
 
 fn join(errors: &[Text<'_>]) -> String {
-    errors.iter().take(MAX_DENIALS).map(|error| &**error).collect::<Vec<_>>().join("; ")
+    errors.iter().map(|error| &**error).collect::<Vec<_>>().join("; ")
 }

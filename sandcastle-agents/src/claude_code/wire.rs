@@ -6,11 +6,14 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, SeqAccess, Visitor};
-use serde_json::Value;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::json::{Lenient, Text};
+use crate::json::{First, Lenient, Text};
+use crate::tool::Arguments;
+
+/// The most blocks that a message may have to be read; real ones have one or two.
+const MAX_BLOCKS: usize = 10_000;
 
 /// One line of the stream.
 #[derive(Debug, Deserialize)]
@@ -54,8 +57,8 @@ pub(super) struct Block<'a> {
     pub thinking: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub input: Option<&'a RawValue>,
+    #[serde(default)]
+    pub input: Option<Arguments>,
     #[serde(default)]
     pub is_error: Option<bool>,
 }
@@ -91,6 +94,9 @@ impl<'de> Visitor<'de> for ContentVisitor {
         // Almost every message has one block; a claimed length is not trusted with memory.
         let mut blocks = Vec::with_capacity(1);
         while let Some(block) = seq.next_element()? {
+            if blocks.len() == MAX_BLOCKS {
+                return Err(de::Error::custom("too many blocks"));
+            }
             blocks.push(block);
         }
         Ok(blocks)
@@ -126,10 +132,11 @@ pub(super) struct TurnEnd<'a> {
     pub total_cost_usd: Lenient<f64>,
     pub usage: Lenient<Tokens>,
     #[serde(borrow)]
-    pub permission_denials: Lenient<Vec<Denial<'a>>>,
-    pub structured_output: Lenient<Value>,
+    pub permission_denials: Lenient<First<Denial<'a>>>,
     #[serde(borrow)]
-    pub errors: Lenient<Vec<Text<'a>>>,
+    pub structured_output: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub errors: Lenient<First<Text<'a>>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -13,9 +13,6 @@ use crate::excerpt::{message, unknown};
 use crate::repair::repaired;
 use crate::tool;
 
-/// How many changed files one tool call names.
-const MAX_PATHS: usize = 20;
-
 /// Reads the stream of one process.
 #[derive(Debug, Default)]
 pub(crate) struct CodexDecoder {
@@ -101,7 +98,7 @@ fn completed(item: Item<'_>, events: &mut Vec<AgentEvent>) -> Option<()> {
         "reasoning" => events.push(AgentEvent::Thinking { text: item.text?.into_owned() }),
         "command_execution" | "mcp_tool_call" => events.push(result(&item)),
         "file_change" => {
-            let changes = item.changes.iter().flatten().take(MAX_PATHS);
+            let changes = item.changes.iter().flat_map(|changes| changes.iter());
             let paths: Vec<&str> = changes.map(|change| &*change.path).collect();
             events.extend([call(&item.kind, &paths.join(" ")), result(&item)]);
         }

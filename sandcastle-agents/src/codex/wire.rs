@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::{Lenient, Text};
+use crate::json::{First, Lenient, Text};
 
 /// One line of the stream.
 #[derive(Debug, Deserialize)]
@@ -40,7 +40,7 @@ pub(super) struct Item<'a> {
     #[serde(default)]
     pub exit_code: Lenient<i64>,
     #[serde(borrow, default)]
-    pub changes: Lenient<Vec<Change<'a>>>,
+    pub changes: Lenient<First<Change<'a>>>,
     #[serde(borrow, default)]
     pub server: Lenient<Text<'a>>,
     #[serde(borrow, default)]

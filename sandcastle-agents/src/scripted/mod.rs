@@ -1,14 +1,13 @@
 //! The scripted agent: a real process that plays a script, for tests.
 //!
-//! [`Scripted`] needs only `sh` and, to commit, `git`, so it runs in every sandbox and needs no account. `script` is
-//! what it plays, `program` turns that into a shell program, `wire` and `decode` read its output. Its sessions are
+//! [`Scripted`] needs only `sh` and, to commit, `git`, so it runs in every sandbox and needs no account. `script` and
+//! `turn` are what it plays, `program` turns that into a shell program, `wire` and `decode` read its output. Its sessions are
 //! folders in a state folder, one file for each prompt, so that a test can see what the agent was told.
 
 mod decode;
 mod program;
 mod script;
-#[cfg(test)]
-mod tests;
+mod turn;
 mod wire;
 
 use std::ffi::OsString;
@@ -23,7 +22,8 @@ use sandcastle_core::session::SessionRequest;
 use sandcastle_core::{Error, ErrorKind, Result, SessionId};
 
 pub(crate) use self::decode::ScriptedDecoder;
-pub use self::script::{AfterLast, LeftOutput, Script, Sequence, Turn};
+pub use self::script::{AfterLast, Script, Sequence};
+pub use self::turn::{LeftOutput, Turn};
 
 /// The name in options and logs.
 pub(crate) const NAME: &str = "scripted";
@@ -190,3 +190,6 @@ impl Mode {
 fn new_id() -> String {
     format!("scripted-{:016x}", fastrand::u64(..))
 }
+
+#[cfg(test)]
+mod tests;

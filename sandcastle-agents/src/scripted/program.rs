@@ -9,7 +9,8 @@ use sandcastle_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::script::{AfterLast, LeftOutput, Script, Sequence, Step, Turn};
+use super::script::{AfterLast, Script, Sequence};
+use super::turn::{LeftOutput, Step, Turn};
 use super::wire::Record;
 use crate::json::Text;
 use crate::prompt_argument::MAX_ARGUMENT;

@@ -1,0 +1,152 @@
+//! Hostile output, for every decoder.
+//!
+//! Whatever an agent prints, no decoder panics, and every text that is not part of an answer is bounded.
+
+use proptest::prelude::*;
+use sandcastle_core::event::AgentEvent;
+
+use crate::registry::AGENTS;
+
+/// The longest text in an event of a kind that is bounded.
+const BOUND: usize = 2000;
+
+/// Parts of lines that reach deep into the decoders.
+const PARTS: &[&str] = &[
+    r#"{"type":"assistant","message":{"content":[{"type":"text","text":"a"}]}}"#,
+    r#"{"type":"assistant","message":{"model":"<synthetic>","content":"x"},"error":"rate_limit"}"#,
+    r#"{"type":"user","message":{"content":[{"type":"tool_result","is_error":true}]}}"#,
+    r#"{"type":"result","is_error":false,"result":"x","usage":{"input_tokens":18446744073709551615}}"#,
+    r#"{"type":"system","subtype":"init","session_id":"s"}"#,
+    r#"{"type":"thread.started","thread_id":"t"}"#,
+    r#"{"type":"item.completed","item":{"type":"agent_message","text":"a"}}"#,
+    r#"{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":18446744073709551615}}"#,
+    r#"{"type":"error","message":"status 401"}"#,
+    r#"{"completed":{"input_tokens":1,"output_tokens":2,"stop":"complete"}}"#,
+    r#"{"tool":{"name":"x","input":{"command":"y"}}}"#,
+    "\\ud800",
+    "1e999",
+    "null",
+    "\n",
+];
+
+fn decode(stream: &[u8]) -> Vec<Vec<AgentEvent>> {
+    let decode = |entry: &crate::registry::Entry| {
+        let mut decoder = entry.decoder();
+        let mut events = Vec::new();
+        for line in stream.split(|&byte| byte == b'\n') {
+            decoder.line(line, &mut events);
+        }
+        decoder.end(&mut events);
+        events
+    };
+    AGENTS.iter().map(decode).collect()
+}
+
+fn assert_bounded(events: &[AgentEvent]) {
+    for event in events {
+        let length = match event {
+            AgentEvent::Unknown { line } => line.len(),
+            AgentEvent::ToolCall { name, detail } => name.len().max(detail.len()),
+            AgentEvent::Waiting { message }
+            | AgentEvent::Warning { message }
+            | AgentEvent::TurnFailed { message, .. } => message.len(),
+            _ => 0,
+        };
+        assert!(length <= BOUND, "{length} bytes: {event:.100?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_are_decoded(stream in proptest::collection::vec(any::<u8>(), 0..400)) {
+        for events in decode(&stream) {
+            assert_bounded(&events);
+        }
+    }
+
+    #[test]
+    fn broken_lines_are_decoded(
+        parts in proptest::collection::vec((proptest::sample::select(PARTS), any::<prop::sample::Index>(), any::<u8>()), 1..8),
+    ) {
+        let mut stream = Vec::new();
+        for (part, at, byte) in parts {
+            let mut part = part.as_bytes().to_vec();
+            let at = at.index(part.len());
+            part[at] = byte;
+            stream.extend(part);
+            if byte % 2 == 0 {
+                stream.push(b'\n');
+            }
+        }
+        for events in decode(&stream) {
+            assert_bounded(&events);
+        }
+    }
+}
+
+#[test]
+fn deep_nesting_is_data() {
+    let deep = |open: &str, close: &str| format!("{}{}", open.repeat(100_000), close.repeat(100_000));
+    let arrays = deep("[", "]");
+    let objects = deep(r#"{"a":"#, "}").replace(":}", ":1}");
+    for nested in [&arrays, &objects] {
+        for line in [
+            nested.clone(),
+            format!(r#"{{"type":"result","result":"x","structured_output":{nested}}}"#),
+            format!(r#"{{"type":"assistant","message":{{"content":{nested}}}}}"#),
+            format!(
+                r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","name":"x","input":{{"a":{nested}}}}}]}}}}"#
+            ),
+            format!(r#"{{"type":"item.started","item":{{"type":"mcp_tool_call","arguments":{nested}}}}}"#),
+            format!(r#"{{"tool":{{"name":"x","input":{nested}}}}}"#),
+        ] {
+            for events in decode(line.as_bytes()) {
+                assert_bounded(&events);
+                assert_ne!(events, [], "{line:.80}");
+            }
+        }
+    }
+}
+
+#[test]
+fn absurd_numbers_are_data() {
+    let most = u64::MAX;
+    let result = format!(
+        r#"{{"type":"result","result":"x","usage":{{"input_tokens":{most},"output_tokens":{most}}}}}"#
+    );
+    let turn = format!(
+        r#"{{"type":"turn.completed","usage":{{"cached_input_tokens":{most},"cache_write_input_tokens":{most}}}}}"#
+    );
+    let events = decode([&result, &result, &turn].map(String::as_str).join("\n").as_bytes()).concat();
+    let totals = events.iter().filter_map(|event| match event {
+        AgentEvent::Usage { usage, .. } => Some(usage.total_tokens()),
+        _ => None,
+    });
+    assert_eq!(totals.collect::<Vec<_>>(), [most; 3]);
+}
+
+#[test]
+fn long_parts_are_cut() {
+    let long = "日".repeat(100_000);
+    for line in [
+        format!(r#"{{"type":"{long}"}}"#),
+        format!(r#"{{"type":"system","subtype":"api_retry","error":"{long}"}}"#),
+        format!(r#"{{"type":"result","is_error":true,"result":"{long}"}}"#),
+        format!(
+            r#"{{"type":"result","permission_denials":[{{"tool_name":"{long}","tool_input":{{"command":"{long}"}}}}]}}"#
+        ),
+        format!(
+            r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","name":"{long}","input":{{"{long}":"{long}"}}}}]}}}}"#
+        ),
+        format!(r#"{{"type":"error","message":"{long}"}}"#),
+        format!(
+            r#"{{"type":"item.completed","item":{{"type":"file_change","changes":[{{"path":"{long}"}}]}}}}"#
+        ),
+        format!(r#"{{"tool":{{"name":"{long}","input":"{long}"}}}}"#),
+        format!(r#"{{"failed":{{"kind":"other","message":"{long}"}}}}"#),
+    ] {
+        for events in decode(line.as_bytes()) {
+            assert_bounded(&events);
+        }
+    }
+}
