@@ -1,4 +1,6 @@
 //! The integration tests: one binary, a module for each subject.
 
 #[cfg(feature = "derive")]
+mod derive;
+#[cfg(feature = "derive")]
 mod ui;
