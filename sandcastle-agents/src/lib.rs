@@ -1,1 +1,22 @@
+//! The coding agents that Sandcastle can run: one folder per program.
+//!
+//! [`ClaudeCode`] and [`Codex`] run real programs; [`Scripted`] plays a script, for tests. Each says how its program
+//! is started and how its output is read; what a program prints is private to its folder, and what leaves the folder
+//! is [`AgentEvent`](sandcastle_core::event::AgentEvent). Nothing here starts a process.
 
+mod claude_code;
+mod codex;
+mod effort;
+mod excerpt;
+mod json;
+mod prompt_argument;
+pub mod registry;
+mod repair;
+pub mod scripted;
+mod session_store;
+mod tool;
+
+pub use crate::claude_code::{ClaudeCode, PermissionMode};
+pub use crate::codex::Codex;
+pub use crate::effort::Effort;
+pub use crate::scripted::Scripted;

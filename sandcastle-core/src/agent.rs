@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::event::AgentEvent;
+use crate::event::{AgentEvent, FailureKind};
 use crate::id::SessionId;
 use crate::session::SessionRequest;
 use crate::work::Usage;
@@ -45,6 +45,12 @@ pub trait Agent: Send + Sync + fmt::Debug + 'static {
 
     /// Returns a reader for the output of one process.
     fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// Returns what the end of the error output says of a failure that the events do not tell.
+    fn stderr_failure(&self, stderr: &str) -> Option<FailureKind> {
+        let _ = stderr;
+        None
+    }
 
     /// Returns the agent's own file of a session, if it keeps one and it is there.
     fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {

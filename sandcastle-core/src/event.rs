@@ -2,7 +2,7 @@
 //!
 //! A decoder turns the lines of one agent program into these events; nothing behind it knows the program's own wire.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::SessionId;
@@ -96,7 +96,7 @@ pub enum UsageScope {
 }
 
 /// Tells how the model's last answer ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum StopReason {
@@ -109,7 +109,7 @@ pub enum StopReason {
 }
 
 /// Tells why a turn failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FailureKind {

@@ -6,11 +6,28 @@
 pub mod agent;
 mod error;
 pub mod event;
+mod git;
 mod id;
+pub mod jsonl;
 pub mod output;
+mod process;
+mod prompt;
+mod run;
+pub mod sandbox;
 pub mod session;
+pub mod testing;
 mod work;
 
+pub use tokio_util::sync::CancellationToken;
+
+pub use crate::agent::Agent;
 pub use crate::error::{Error, ErrorKind, Result};
+pub use crate::event::AgentEvent;
 pub use crate::id::{BranchName, CommitId, SessionId};
+pub use crate::output::{AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Stage};
+pub use crate::run::{
+    AnswerGuarantee, BranchStrategy, Callback, InteractiveOutput, InteractiveResult, Logging, NoOutput, RunEvent,
+    RunOptions, RunOutput, RunResult, StructuredOutputError, interactive, run, run_spec, run_with,
+};
+pub use crate::sandbox::{NoSandbox, SandboxProvider};
 pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};

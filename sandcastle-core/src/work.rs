@@ -49,7 +49,10 @@ impl Usage {
     /// Returns the sum of all tokens.
     #[must_use]
     pub fn total_tokens(&self) -> u64 {
-        self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens + self.output_tokens
+        self.input_tokens
+            + self.cache_creation_input_tokens
+            + self.cache_read_input_tokens
+            + self.output_tokens
     }
 
     /// Returns what was used since `earlier`, for agents whose counts run over a whole session.
@@ -60,7 +63,9 @@ impl Usage {
             cache_creation_input_tokens: self
                 .cache_creation_input_tokens
                 .saturating_sub(earlier.cache_creation_input_tokens),
-            cache_read_input_tokens: self.cache_read_input_tokens.saturating_sub(earlier.cache_read_input_tokens),
+            cache_read_input_tokens: self
+                .cache_read_input_tokens
+                .saturating_sub(earlier.cache_read_input_tokens),
             output_tokens: self.output_tokens.saturating_sub(earlier.output_tokens),
             cost_usd: match (self.cost_usd, earlier.cost_usd) {
                 (Some(now), Some(then)) => Some((now - then).max(0.0)),

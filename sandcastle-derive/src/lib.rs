@@ -107,8 +107,7 @@ use crate::input::Input;
 /// ```
 ///
 /// A generic type is an output wherever it can be read and described, as serde, schemars and their `bound` attributes
-/// decide; each instance has a schema of its own. A name from `#[serde(alias)]` is not part of the schema, so an answer
-/// can use it only for a field that may be left out.
+/// decide; each instance has a schema of its own.
 ///
 /// # Compile errors
 ///

@@ -1,6 +1,11 @@
-//! The integration tests: one binary, a module for each subject.
+//! The integration tests of the facade, in one binary: real git, real processes, real agents.
+#![cfg(test)]
 
-#[cfg(feature = "derive")]
+mod command;
 mod derive;
-#[cfg(feature = "derive")]
+mod model_server;
+mod process;
+mod real_agents;
+mod run;
+mod support;
 mod ui;

@@ -4,8 +4,6 @@
 //! it; `pass` holds what must compile and run. A new file is a new case. Expectations are those of the toolchain in the
 //! root manifest; `TRYBUILD=overwrite cargo test ui` rewrites them.
 
-#![expect(clippy::unwrap_used, reason = "a test ends at its first surprise")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,5 @@
 //! Holds a type's schema, its extraction and plain serde against each other.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a test ends at its first surprise")]
-
 use std::fmt::Debug;
 
 use sandcastle::AgentOutput;

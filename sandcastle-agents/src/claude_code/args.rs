@@ -1,0 +1,148 @@
+//! The command lines of `claude`.
+
+use sandcastle_core::Result;
+use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
+use sandcastle_core::session::SessionRequest;
+
+use super::{ClaudeCode, PermissionMode};
+use crate::prompt_argument::prompt_argument;
+
+/// Words one unattended turn. The prompt goes by standard input, where it may be of any length.
+pub(super) fn unattended(agent: &ClaudeCode, request: &AgentRequest<'_>) -> AgentCommand {
+    // Without `--verbose` the program refuses to print a stream.
+    let print = AgentCommand::new(&agent.program).args(["-p", "--output-format", "stream-json", "--verbose"]);
+    let mut command = session(configured(agent, print), request.session);
+    if let Some(turns) = agent.max_turns {
+        command = command.args(["--max-turns".to_owned(), turns.to_string()]);
+    }
+    finished(agent, command).stdin(request.prompt)
+}
+
+/// Words the start of the terminal interface.
+pub(super) fn interactive(agent: &ClaudeCode, request: &AgentRequest<'_>) -> Result<AgentCommand> {
+    let prompt = prompt_argument(super::NAME, request.prompt)?;
+    let command = session(configured(agent, AgentCommand::new(&agent.program)), request.session);
+    let command = finished(agent, command);
+    Ok(match prompt {
+        // Options that take a list would swallow a prompt that does not stand behind `--`.
+        Some(prompt) => command.args(["--", prompt]),
+        None => command,
+    })
+}
+
+fn configured(agent: &ClaudeCode, mut command: AgentCommand) -> AgentCommand {
+    command = match permission_mode(agent.permissions) {
+        Some(mode) => command.args(["--permission-mode", mode]),
+        None => command.arg("--dangerously-skip-permissions"),
+    };
+    if let Some(model) = &agent.model {
+        command = command.args(["--model", model]);
+    }
+    if let Some(effort) = agent.effort {
+        command = command.args(["--effort", effort.as_str()]);
+    }
+    command
+}
+
+fn session(command: AgentCommand, session: &SessionRequest) -> AgentCommand {
+    match session {
+        SessionRequest::Resume(id) => command.args(["--resume", id.as_str()]),
+        SessionRequest::Fork(id) => command.args(["--resume", id.as_str(), "--fork-session"]),
+        _ => command,
+    }
+}
+
+fn finished(agent: &ClaudeCode, mut command: AgentCommand) -> AgentCommand {
+    for (key, value) in &agent.env {
+        command = command.env(key, value);
+    }
+    command.args(&agent.args).stop(StopRequest::terminate())
+}
+
+fn permission_mode(mode: PermissionMode) -> Option<&'static str> {
+    Some(match mode {
+        PermissionMode::Bypass => return None,
+        PermissionMode::Default => "default",
+        PermissionMode::AcceptEdits => "acceptEdits",
+        PermissionMode::Plan => "plan",
+        PermissionMode::Auto => "auto",
+        PermissionMode::DontAsk => "dontAsk",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use sandcastle_core::SessionId;
+    use sandcastle_core::agent::{Agent, StopSignal};
+
+    use super::*;
+    use crate::effort::Effort;
+
+    const PRINT: &str = "claude -p --output-format stream-json --verbose";
+
+    fn command(agent: &ClaudeCode, session: &SessionRequest) -> AgentCommand {
+        agent.command(&AgentRequest::new("--do it", Path::new("/work"), session)).unwrap()
+    }
+
+    fn words(command: &AgentCommand) -> String {
+        let words = std::iter::once(&command.program).chain(&command.args);
+        words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_fresh_turn_takes_the_prompt_by_standard_input() {
+        let command = command(&ClaudeCode::new("opus"), &SessionRequest::Fresh);
+        assert_eq!(words(&command), format!("{PRINT} --dangerously-skip-permissions --model opus"));
+        assert_eq!(command.stdin, b"--do it");
+        assert_eq!(command.stop.signal, StopSignal::Terminate);
+        assert_eq!(command.env, []);
+    }
+
+    #[test]
+    fn an_empty_model_is_left_to_the_program() {
+        let command = command(&ClaudeCode::new(""), &SessionRequest::Fresh);
+        assert_eq!(words(&command), format!("{PRINT} --dangerously-skip-permissions"));
+        assert_eq!(ClaudeCode::new("").model(), None);
+    }
+
+    #[test]
+    fn sessions_are_resumed_and_forked_by_id() {
+        let agent = ClaudeCode::new("");
+        let id = SessionId::new("bc25b0aa").unwrap();
+        let resumed = command(&agent, &SessionRequest::Resume(id.clone()));
+        assert_eq!(words(&resumed), format!("{PRINT} --dangerously-skip-permissions --resume bc25b0aa"));
+        let forked = command(&agent, &SessionRequest::Fork(id));
+        assert_eq!(words(&forked), words(&resumed) + " --fork-session");
+    }
+
+    #[test]
+    fn every_choice_has_its_option() {
+        let agent = ClaudeCode::new("m")
+            .program("/opt/claude")
+            .effort(Effort::XHigh)
+            .permission_mode(PermissionMode::AcceptEdits)
+            .max_turns(3)
+            .arg("--bare")
+            .env("IS_SANDBOX", "1");
+        let command = command(&agent, &SessionRequest::Fresh);
+        let expected = "/opt/claude -p --output-format stream-json --verbose --permission-mode acceptEdits --model m \
+                        --effort xhigh --max-turns 3 --bare";
+        assert_eq!(words(&command), expected);
+        assert_eq!(command.env, [("IS_SANDBOX".into(), "1".into())]);
+    }
+
+    #[test]
+    fn the_terminal_interface_gets_the_prompt_as_its_last_argument() {
+        let agent = ClaudeCode::new("m").arg("--allowedTools").arg("Bash");
+        let start = |prompt: &str| {
+            let request = AgentRequest::new(prompt, Path::new("/work"), &SessionRequest::Fresh);
+            agent.interactive_command(&request).map(Option::unwrap)
+        };
+        let options = "claude --dangerously-skip-permissions --model m --allowedTools Bash";
+        assert_eq!(words(&start("--do it").unwrap()), format!("{options} -- --do it"));
+        assert_eq!(words(&start("").unwrap()), options);
+        assert!(start("\0").is_err());
+    }
+}

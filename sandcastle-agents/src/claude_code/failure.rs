@@ -1,0 +1,107 @@
+//! Why a turn of `claude` failed.
+//!
+//! No single field says so: a rejected request ends with `subtype` `success`, a limit has a subtype of its own, and a
+//! lost connection has neither a status nor a class. What is surest is asked first.
+
+use sandcastle_core::event::FailureKind;
+
+/// How the program words that it has no such session, on both of its outputs.
+pub(super) const UNKNOWN_SESSION: &str = "No conversation found with session ID";
+
+/// What is known of a failed turn; an empty text is unknown.
+#[derive(Debug, Default)]
+pub(super) struct Symptoms<'a> {
+    pub subtype: &'a str,
+    /// The class of the error that was reported in place of an answer.
+    pub class: &'a str,
+    pub message: &'a str,
+    /// The HTTP status of the model's service.
+    pub status: Option<u16>,
+    pub stop_reason: &'a str,
+    pub terminal_reason: &'a str,
+}
+
+pub(super) fn classify(symptoms: &Symptoms<'_>) -> FailureKind {
+    by_outcome(symptoms)
+        .or_else(|| symptoms.status.and_then(by_status))
+        .or_else(|| by_class(symptoms.class))
+        .or_else(|| by_message(symptoms.message))
+        .unwrap_or(FailureKind::Other)
+}
+
+fn by_outcome(symptoms: &Symptoms<'_>) -> Option<FailureKind> {
+    if symptoms.message.contains(UNKNOWN_SESSION) {
+        return Some(FailureKind::SessionNotFound);
+    }
+    match (symptoms.subtype, symptoms.terminal_reason, symptoms.stop_reason) {
+        ("error_max_turns" | "error_max_budget_usd", ..) => Some(FailureKind::Limit),
+        (_, "prompt_too_long", _) => Some(FailureKind::Request),
+        (_, reason, _) if reason.starts_with("aborted") => Some(FailureKind::Interrupted),
+        (_, _, "refusal") => Some(FailureKind::Refused),
+        (_, _, "max_tokens") => Some(FailureKind::OutputLimit),
+        _ => None,
+    }
+}
+
+fn by_status(status: u16) -> Option<FailureKind> {
+    match status {
+        401 | 403 => Some(FailureKind::Authentication),
+        408 | 429 | 500..=599 => Some(FailureKind::Transport),
+        400..=499 => Some(FailureKind::Request),
+        _ => None,
+    }
+}
+
+fn by_class(class: &str) -> Option<FailureKind> {
+    match class {
+        "authentication_failed" => Some(FailureKind::Authentication),
+        "max_output_tokens" => Some(FailureKind::OutputLimit),
+        "rate_limit" | "server_error" | "overloaded" => Some(FailureKind::Transport),
+        "invalid_request" => Some(FailureKind::Request),
+        "billing_error" => Some(FailureKind::Limit),
+        _ => None,
+    }
+}
+
+fn by_message(message: &str) -> Option<FailureKind> {
+    const WORDING: &[(&str, FailureKind)] = &[
+        ("output token maximum", FailureKind::OutputLimit),
+        ("Unable to connect to API", FailureKind::Transport),
+        ("Connection error", FailureKind::Transport),
+        ("Request timed out", FailureKind::Transport),
+        ("Invalid API key", FailureKind::Authentication),
+        ("Please run /login", FailureKind::Authentication),
+        ("Prompt is too long", FailureKind::Request),
+    ];
+    WORDING.iter().find(|(words, _)| message.contains(words)).map(|&(_, kind)| kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_of_the_service_decides_among_rejections() {
+        let kind = |status| classify(&Symptoms { status: Some(status), ..Symptoms::default() });
+        assert_eq!([401, 403].map(kind), [FailureKind::Authentication; 2]);
+        assert_eq!([429, 500, 529].map(kind), [FailureKind::Transport; 3]);
+        assert_eq!([400, 404, 413].map(kind), [FailureKind::Request; 3]);
+        assert_eq!(kind(200), FailureKind::Other);
+    }
+
+    #[test]
+    fn a_lost_connection_is_known_by_its_wording() {
+        let message = "API Error: Unable to connect to API (ECONNRESET)";
+        assert_eq!(classify(&Symptoms { message, ..Symptoms::default() }), FailureKind::Transport);
+        assert_eq!(
+            classify(&Symptoms { class: "server_error", ..Symptoms::default() }),
+            FailureKind::Transport
+        );
+    }
+
+    #[test]
+    fn a_limit_is_known_by_its_subtype() {
+        let subtype = "error_max_turns";
+        assert_eq!(classify(&Symptoms { subtype, ..Symptoms::default() }), FailureKind::Limit);
+    }
+}

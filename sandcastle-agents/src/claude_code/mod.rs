@@ -1,0 +1,160 @@
+//! Claude Code: the program `claude` in its print mode.
+//!
+//! [`ClaudeCode`] is what users configure; `args` words the command line, `wire` and `decode` read the output, and
+//! `session` finds the session files.
+
+mod args;
+mod decode;
+mod failure;
+mod session;
+mod wire;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
+use sandcastle_core::event::FailureKind;
+use sandcastle_core::{Result, SessionId};
+
+use crate::effort::Effort;
+
+pub(crate) use self::decode::ClaudeDecoder;
+
+/// The name in options and logs.
+pub(crate) const NAME: &str = "claude-code";
+
+/// What the program can do.
+pub(crate) const CAPABILITIES: Capabilities =
+    Capabilities::none().with_resume().with_fork().with_interactive();
+
+/// Runs Claude Code.
+///
+/// ```
+/// use sandcastle_agents::{ClaudeCode, Effort};
+///
+/// let agent = ClaudeCode::new("opus").effort(Effort::High).max_turns(40);
+/// ```
+///
+/// Unless told otherwise it works without asking for permissions. As `root` the program refuses to do so, except with
+/// the variable `IS_SANDBOX=1`, by which you say that it runs in a sandbox; set it with [`ClaudeCode::env`].
+#[derive(Clone, Debug)]
+pub struct ClaudeCode {
+    program: OsString,
+    model: Option<String>,
+    effort: Option<Effort>,
+    permissions: PermissionMode,
+    max_turns: Option<u32>,
+    args: Vec<OsString>,
+    env: Vec<(OsString, OsString)>,
+}
+
+/// Says what Claude Code may do without asking. Where it would have to ask, an unattended run refuses the tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PermissionMode {
+    /// Everything; the sandbox is what holds it.
+    #[default]
+    Bypass,
+    /// What the user's own settings allow.
+    Default,
+    /// Edits of files in the working folder.
+    AcceptEdits,
+    /// Nothing that changes anything.
+    Plan,
+    /// What a classifier of the program holds harmless.
+    Auto,
+    /// What the user's own settings allow; all else is refused rather than asked for.
+    DontAsk,
+}
+
+impl ClaudeCode {
+    /// Uses `model`, a full name or an alias such as `opus`. An empty name leaves the choice to the program.
+    #[must_use]
+    pub fn new(model: impl Into<String>) -> Self {
+        Self {
+            program: OsString::from("claude"),
+            model: Some(model.into()).filter(|model| !model.is_empty()),
+            effort: None,
+            permissions: PermissionMode::default(),
+            max_turns: None,
+            args: Vec::new(),
+            env: Vec::new(),
+        }
+    }
+
+    /// Starts this program instead of the `claude` on the sandbox's `PATH`.
+    #[must_use]
+    pub fn program(mut self, program: impl Into<OsString>) -> Self {
+        self.program = program.into();
+        self
+    }
+
+    /// Sets how hard the model thinks. Models that cannot be told so ignore it.
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.effort = Some(effort);
+        self
+    }
+
+    /// Sets what it may do without asking.
+    #[must_use]
+    pub fn permission_mode(mut self, mode: PermissionMode) -> Self {
+        self.permissions = mode;
+        self
+    }
+
+    /// Ends a run as failed that needs more than this many model requests. Unlimited by default.
+    #[must_use]
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = Some(turns);
+        self
+    }
+
+    /// Adds an argument, behind all others.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Sets a variable for the program.
+    #[must_use]
+    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((key.into(), value.into()));
+        self
+    }
+}
+
+impl Agent for ClaudeCode {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {
+        Ok(args::unattended(self, request))
+    }
+
+    fn interactive_command(&self, request: &AgentRequest<'_>) -> Result<Option<AgentCommand>> {
+        args::interactive(self, request).map(Some)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ClaudeDecoder::default())
+    }
+
+    fn stderr_failure(&self, stderr: &str) -> Option<FailureKind> {
+        stderr.contains(failure::UNKNOWN_SESSION).then_some(FailureKind::SessionNotFound)
+    }
+
+    fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
+        session::find(session, place)
+    }
+}

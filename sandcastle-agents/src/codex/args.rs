@@ -1,0 +1,153 @@
+//! The command lines of `codex`.
+
+use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
+use sandcastle_core::session::SessionRequest;
+use sandcastle_core::{Error, ErrorKind, Result};
+
+use super::Codex;
+use crate::effort::Effort;
+use crate::prompt_argument::prompt_argument;
+
+/// The longest prompt that the program accepts, in characters.
+const MAX_PROMPT: usize = 1_048_576;
+
+/// Words one unattended turn. The prompt goes by standard input, which `-` asks for.
+pub(super) fn unattended(agent: &Codex, request: &AgentRequest<'_>) -> Result<AgentCommand> {
+    check_length(request.prompt)?;
+    let (subcommand, origin) = session(request.session);
+    let command = AgentCommand::new(&agent.program)
+        .arg("exec")
+        .args(subcommand)
+        .args(["--json", "--dangerously-bypass-approvals-and-sandbox"]);
+    Ok(configured(agent, command).args(origin).arg("-").stdin(request.prompt))
+}
+
+/// Words the start of the terminal interface, where a person is there to approve.
+pub(super) fn interactive(agent: &Codex, request: &AgentRequest<'_>) -> Result<AgentCommand> {
+    let prompt = prompt_argument(super::NAME, request.prompt)?;
+    let (subcommand, origin) = session(request.session);
+    let command = configured(agent, AgentCommand::new(&agent.program).args(subcommand));
+    Ok(match (origin, prompt) {
+        (origin, Some(prompt)) => command.arg("--").args(origin).arg(prompt),
+        (origin, None) => command.args(origin),
+    })
+}
+
+fn check_length(prompt: &str) -> Result<()> {
+    // A prompt has at most as many characters as bytes, so most need no counting.
+    if prompt.len() <= MAX_PROMPT {
+        return Ok(());
+    }
+    let characters = prompt.chars().count();
+    if characters <= MAX_PROMPT {
+        return Ok(());
+    }
+    let problem =
+        format!("put a prompt of {characters} characters to `codex`: it takes at most {MAX_PROMPT}");
+    Err(Error::new(ErrorKind::Prompt, problem)
+        .with_hint("put the long part into a file and name the file in the prompt"))
+}
+
+fn session(session: &SessionRequest) -> (Option<&'static str>, Option<&str>) {
+    match session {
+        SessionRequest::Resume(id) => (Some("resume"), Some(id)),
+        SessionRequest::Fork(id) => (Some("fork"), Some(id)),
+        _ => (None, None),
+    }
+}
+
+fn configured(agent: &Codex, mut command: AgentCommand) -> AgentCommand {
+    if let Some(model) = &agent.model {
+        command = command.args(["-m", model]);
+    }
+    if let Some(effort) = agent.effort {
+        let effort = if effort == Effort::Max { Effort::XHigh } else { effort };
+        command = command.args(["-c".to_owned(), format!("model_reasoning_effort=\"{effort}\"")]);
+    }
+    for (key, value) in &agent.config {
+        command = command.args(["-c".to_owned(), format!("{key}={value}")]);
+    }
+    for (key, value) in &agent.env {
+        command = command.env(key, value);
+    }
+    // Of all signals only this one ends its tools as well.
+    command.args(&agent.args).stop(StopRequest::interrupt())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use sandcastle_core::SessionId;
+    use sandcastle_core::agent::{Agent, StopSignal};
+
+    use super::*;
+
+    fn command(agent: &Codex, session: &SessionRequest) -> AgentCommand {
+        agent.command(&AgentRequest::new("do it", Path::new("/work"), session)).unwrap()
+    }
+
+    fn words(command: &AgentCommand) -> String {
+        let words = std::iter::once(&command.program).chain(&command.args);
+        words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_fresh_turn_takes_the_prompt_by_standard_input() {
+        let command = command(&Codex::new("m"), &SessionRequest::Fresh);
+        assert_eq!(words(&command), "codex exec --json --dangerously-bypass-approvals-and-sandbox -m m -");
+        assert_eq!(command.stdin, b"do it");
+        assert_eq!(command.stop.signal, StopSignal::Interrupt);
+    }
+
+    #[test]
+    fn sessions_are_resumed_and_forked_by_id() {
+        let id = SessionId::new("01a22a7e").unwrap();
+        let bypass = "--json --dangerously-bypass-approvals-and-sandbox";
+        let resumed = command(&Codex::new(""), &SessionRequest::Resume(id.clone()));
+        assert_eq!(words(&resumed), format!("codex exec resume {bypass} 01a22a7e -"));
+        let forked = command(&Codex::new(""), &SessionRequest::Fork(id));
+        assert_eq!(words(&forked), format!("codex exec fork {bypass} 01a22a7e -"));
+    }
+
+    #[test]
+    fn every_choice_has_its_option() {
+        let agent = Codex::new("m")
+            .program("/opt/codex")
+            .effort(Effort::Max)
+            .config("features.x", "true")
+            .arg("--ephemeral")
+            .env("CODEX_HOME", "/codex");
+        let command = command(&agent, &SessionRequest::Fresh);
+        let expected = "/opt/codex exec --json --dangerously-bypass-approvals-and-sandbox -m m \
+                        -c model_reasoning_effort=\"xhigh\" -c features.x=true --ephemeral -";
+        assert_eq!(words(&command), expected);
+        assert_eq!(command.env, [("CODEX_HOME".into(), "/codex".into())]);
+    }
+
+    #[test]
+    fn a_prompt_that_is_too_long_is_refused_by_name() {
+        let request = |prompt: &str| {
+            Codex::new("").command(&AgentRequest::new(prompt, Path::new("/work"), &SessionRequest::Fresh))
+        };
+        assert!(request(&"é".repeat(MAX_PROMPT)).is_ok());
+        let error = request(&"x".repeat(MAX_PROMPT + 1)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Prompt);
+        assert_eq!(
+            error.to_string(),
+            "put a prompt of 1048577 characters to `codex`: it takes at most 1048576"
+        );
+    }
+
+    #[test]
+    fn the_terminal_interface_gets_the_prompt_as_its_last_argument() {
+        let start = |prompt: &str, session: &SessionRequest| {
+            let request = AgentRequest::new(prompt, Path::new("/work"), session);
+            words(&Codex::new("m").interactive_command(&request).unwrap().unwrap())
+        };
+        let id = SessionId::new("01a22a7e").unwrap();
+        assert_eq!(start("--do it", &SessionRequest::Fresh), "codex -m m -- --do it");
+        assert_eq!(start("", &SessionRequest::Fresh), "codex -m m");
+        assert_eq!(start("on", &SessionRequest::Resume(id)), "codex resume -m m -- 01a22a7e on");
+    }
+}

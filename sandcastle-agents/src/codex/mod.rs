@@ -1,0 +1,136 @@
+//! Codex: the program `codex` in its `exec` mode.
+//!
+//! [`Codex`] is what users configure; `args` words the command line, `wire` and `decode` read the output, `failure`
+//! tells failures apart, and `session` reads the session files.
+
+mod args;
+mod decode;
+mod failure;
+mod session;
+mod wire;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
+use sandcastle_core::event::FailureKind;
+use sandcastle_core::{Result, SessionId, Usage};
+
+use crate::effort::Effort;
+
+pub(crate) use self::decode::CodexDecoder;
+
+/// The name in options and logs.
+pub(crate) const NAME: &str = "codex";
+
+/// What the program can do.
+pub(crate) const CAPABILITIES: Capabilities =
+    Capabilities::none().with_resume().with_fork().with_interactive();
+
+/// Runs Codex.
+///
+/// ```
+/// use sandcastle_agents::{Codex, Effort};
+///
+/// let agent = Codex::new("gpt-5.1-codex").effort(Effort::High).config("model_verbosity", "\"low\"");
+/// ```
+///
+/// It works without asking and without a sandbox of its own: the sandbox of the run is what holds it. A session
+/// remembers neither model nor effort, so both are given with every turn.
+#[derive(Clone, Debug)]
+pub struct Codex {
+    program: OsString,
+    model: Option<String>,
+    effort: Option<Effort>,
+    config: Vec<(String, String)>,
+    args: Vec<OsString>,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl Codex {
+    /// Uses `model`. An empty name leaves the choice to the program.
+    #[must_use]
+    pub fn new(model: impl Into<String>) -> Self {
+        Self {
+            program: OsString::from("codex"),
+            model: Some(model.into()).filter(|model| !model.is_empty()),
+            effort: None,
+            config: Vec::new(),
+            args: Vec::new(),
+            env: Vec::new(),
+        }
+    }
+
+    /// Starts this program instead of the `codex` on the sandbox's `PATH`.
+    #[must_use]
+    pub fn program(mut self, program: impl Into<OsString>) -> Self {
+        self.program = program.into();
+        self
+    }
+
+    /// Sets how hard the model thinks. Codex knows no [`Effort::Max`] and gets its highest, [`Effort::XHigh`].
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.effort = Some(effort);
+        self
+    }
+
+    /// Overrides a configuration value; `key` may be a dotted path, `value` is written as in TOML.
+    #[must_use]
+    pub fn config(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.config.push((key.into(), value.into()));
+        self
+    }
+
+    /// Adds an argument, behind all other options.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Sets a variable for the program.
+    #[must_use]
+    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((key.into(), value.into()));
+        self
+    }
+}
+
+impl Agent for Codex {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {
+        args::unattended(self, request)
+    }
+
+    fn interactive_command(&self, request: &AgentRequest<'_>) -> Result<Option<AgentCommand>> {
+        args::interactive(self, request).map(Some)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(CodexDecoder::default())
+    }
+
+    fn stderr_failure(&self, stderr: &str) -> Option<FailureKind> {
+        failure::of_start(stderr)
+    }
+
+    fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
+        session::find(session, place)
+    }
+
+    fn session_usage(&self, session_file: &Path) -> Option<Usage> {
+        session::usage(session_file)
+    }
+}

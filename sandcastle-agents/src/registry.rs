@@ -1,0 +1,106 @@
+//! The built-in agents by name.
+//!
+//! The command and other callers that get a name from outside look it up here; it is the only list of agents.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sandcastle_core::agent::{Agent, Capabilities, Decoder};
+use sandcastle_core::{Error, ErrorKind, Result};
+
+use crate::{ClaudeCode, Codex, Scripted, claude_code, codex, scripted};
+
+/// Describes one built-in agent.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The name in options and logs.
+    pub name: &'static str,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    create: fn(&str) -> Result<Arc<dyn Agent>>,
+    decoder: fn() -> Box<dyn Decoder>,
+}
+
+impl Entry {
+    /// Creates the agent with a model; an empty one leaves the choice to the program.
+    ///
+    /// The model of the agent `scripted` is the path of a script.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOptions`] or [`ErrorKind::Io`] when a script cannot be read.
+    pub fn create(&self, model: &str) -> Result<Arc<dyn Agent>> {
+        (self.create)(model)
+    }
+
+    /// Returns a reader for the output of one process of the agent.
+    #[must_use]
+    pub fn decoder(&self) -> Box<dyn Decoder> {
+        (self.decoder)()
+    }
+}
+
+/// Lists the built-in agents.
+pub const AGENTS: &[Entry] = &[
+    Entry {
+        name: claude_code::NAME,
+        capabilities: claude_code::CAPABILITIES,
+        create: |model| Ok(Arc::new(ClaudeCode::new(model))),
+        decoder: || Box::new(claude_code::ClaudeDecoder::default()),
+    },
+    Entry {
+        name: codex::NAME,
+        capabilities: codex::CAPABILITIES,
+        create: |model| Ok(Arc::new(Codex::new(model))),
+        decoder: || Box::new(codex::CodexDecoder::default()),
+    },
+    Entry {
+        name: scripted::NAME,
+        capabilities: scripted::CAPABILITIES,
+        create: |model| Ok(Arc::new(Scripted::from_file(Path::new(model))?)),
+        decoder: || Box::new(scripted::ScriptedDecoder),
+    },
+];
+
+/// Returns the agent with this name.
+///
+/// ```
+/// use sandcastle_agents::registry;
+///
+/// let agent = registry::find("claude-code")?.create("opus")?;
+/// assert_eq!(agent.model(), Some("opus"));
+/// assert!(registry::find("claud").is_err());
+/// # Ok::<(), sandcastle_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::InvalidOptions`] when there is none; the message lists those that there are.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    AGENTS.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        let names: Vec<String> = AGENTS.iter().map(|entry| format!("`{}`", entry.name)).collect();
+        Error::new(ErrorKind::InvalidOptions, format!("find an agent named {name:.60?}"))
+            .with_hint(format!("the agents are {}", names.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_has_the_name_and_the_abilities_of_its_entry() {
+        for entry in AGENTS.iter().filter(|entry| entry.name != scripted::NAME) {
+            let agent = entry.create("m").unwrap();
+            assert_eq!(agent.name(), entry.name);
+            assert_eq!(agent.capabilities(), entry.capabilities);
+            assert_eq!(agent.model(), Some("m"));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_known_ones() {
+        let error = find("pi").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidOptions);
+        assert_eq!(error.hints(), ["the agents are `claude-code`, `codex`, `scripted`"]);
+    }
+}

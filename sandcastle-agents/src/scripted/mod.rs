@@ -1,0 +1,192 @@
+//! The scripted agent: a real process that plays a script, for tests.
+//!
+//! [`Scripted`] needs only `sh` and, to commit, `git`, so it runs in every sandbox and needs no account. `script` is
+//! what it plays, `program` turns that into a shell program, `wire` and `decode` read its output. Its sessions are
+//! folders in a state folder, one file for each prompt, so that a test can see what the agent was told.
+
+mod decode;
+mod program;
+mod script;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sandcastle_core::agent::{
+    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace, StopRequest,
+};
+use sandcastle_core::session::SessionRequest;
+use sandcastle_core::{Error, ErrorKind, Result, SessionId};
+
+pub(crate) use self::decode::ScriptedDecoder;
+pub use self::script::{AfterLast, LeftOutput, Script, Sequence, Turn};
+
+/// The name in options and logs.
+pub(crate) const NAME: &str = "scripted";
+
+/// What it can do.
+pub(crate) const CAPABILITIES: Capabilities =
+    Capabilities::none().with_resume().with_fork().with_interactive();
+
+/// Plays a script as a real process.
+///
+/// ```
+/// use sandcastle_agents::Scripted;
+/// use sandcastle_agents::scripted::{Script, Turn};
+///
+/// let script = Script::new()
+///     .turn(Turn::new().write_file("greeting.txt", "hello\n").commit("greet").say("<result>oops</result>"))
+///     .turn(Turn::new().say("<result>{\"n\":1}</result>"));
+/// let agent = Scripted::new(script).state_dir("/tmp/scripted-sessions");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scripted {
+    script: Script,
+    state_dir: Option<PathBuf>,
+    capabilities: Capabilities,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl Scripted {
+    /// Plays `script`.
+    #[must_use]
+    pub fn new(script: Script) -> Self {
+        Self { script, state_dir: None, capabilities: CAPABILITIES, env: Vec::new() }
+    }
+
+    /// Gives the same answer to every prompt.
+    #[must_use]
+    pub fn answering(text: impl Into<String>) -> Self {
+        Self::new(Script::new().turn(Turn::new().say(text)).after(AfterLast::Repeat))
+    }
+
+    /// Plays the script in a JSON file (see [`Script::from_json`]).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when the file cannot be read, [`ErrorKind::InvalidOptions`] when it is no script.
+    pub fn from_file(path: &Path) -> Result<Self> {
+        let json = fs::read_to_string(path).map_err(|error| {
+            Error::new(ErrorKind::Io, format!("read the script `{}`", path.display())).with_source(error)
+        })?;
+        Script::from_json(&json).map(Self::new)
+    }
+
+    /// Keeps sessions in this folder, as seen inside the sandbox; `~/.local/state/sandcastle/scripted` by default.
+    #[must_use]
+    pub fn state_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.state_dir = Some(folder.into());
+        self
+    }
+
+    /// Can no longer resume or fork sessions.
+    #[must_use]
+    pub fn without_resume(mut self) -> Self {
+        self.capabilities.resume = false;
+        self.capabilities.fork = false;
+        self
+    }
+
+    /// Sets a variable for the process.
+    #[must_use]
+    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((key.into(), value.into()));
+        self
+    }
+
+    /// Returns the prompts that a session was given, in order.
+    ///
+    /// # Errors
+    /// When there is no such session in `state_dir` or a prompt cannot be read.
+    pub fn prompts(state_dir: &Path, session: &SessionId) -> io::Result<Vec<String>> {
+        let folder = state_dir.join(session.as_str());
+        let count = fs::read_dir(&folder)?
+            .filter(|entry| {
+                entry.as_ref().is_ok_and(|entry| entry.file_name().as_encoded_bytes().starts_with(b"prompt-"))
+            })
+            .count();
+        (1..=count).map(|number| fs::read_to_string(folder.join(format!("prompt-{number}")))).collect()
+    }
+
+    fn start(&self, mode: Mode, session: &str, origin: &str) -> Result<AgentCommand> {
+        if self.script.turns.is_empty() {
+            return Err(Error::new(ErrorKind::InvalidOptions, "play a script without turns"));
+        }
+        if self.script.sequence == Sequence::AcrossSessions && self.state_dir.is_none() {
+            return Err(Error::new(
+                ErrorKind::InvalidOptions,
+                "count turns across sessions without a state folder",
+            )
+            .with_hint("set one with `state_dir`; the default one is shared by everything on the machine"));
+        }
+        let mut command = AgentCommand::new("sh")
+            .args(program::arguments(&self.script)?)
+            .args([mode.as_str(), session, origin])
+            .arg(self.state_dir.as_deref().unwrap_or(Path::new("")))
+            .stop(StopRequest::terminate());
+        command.env.clone_from(&self.env);
+        Ok(command)
+    }
+}
+
+impl Agent for Scripted {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {
+        let fresh = new_id();
+        let command = match request.session {
+            SessionRequest::Resume(id) => self.start(Mode::Resume, id, ""),
+            SessionRequest::Fork(id) => self.start(Mode::Fork, &fresh, id),
+            _ => self.start(Mode::Fresh, &fresh, ""),
+        };
+        Ok(command?.stdin(request.prompt))
+    }
+
+    fn interactive_command(&self, request: &AgentRequest<'_>) -> Result<Option<AgentCommand>> {
+        let _ = request;
+        self.start(Mode::Interactive, &new_id(), "").map(Some)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ScriptedDecoder)
+    }
+
+    fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
+        let default = || place.home.join(".local/state/sandcastle/scripted");
+        let state = self.state_dir.clone().unwrap_or_else(default);
+        let file = state.join(session.as_str()).join("session.jsonl");
+        fs::symlink_metadata(&file).ok()?.is_file().then_some(file)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Mode {
+    Fresh,
+    Resume,
+    Fork,
+    Interactive,
+}
+
+impl Mode {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Fresh => "fresh",
+            Self::Resume => "resume",
+            Self::Fork => "fork",
+            Self::Interactive => "interactive",
+        }
+    }
+}
+
+fn new_id() -> String {
+    format!("scripted-{:016x}", fastrand::u64(..))
+}

@@ -1,0 +1,11 @@
+//! The only code that runs git.
+//!
+//! Every call is an argument vector with the locale fixed, the caller's `GIT_*` variables dropped, and everything
+//! switched off that a repository's own configuration could make git run: hooks, the file-system monitor, pagers and
+//! prompts. Nothing is ever written to a global configuration.
+
+mod command;
+mod repository;
+
+pub(crate) use self::command::{DROPPED_VARIABLES, print};
+pub(crate) use self::repository::{Head, Repository};

@@ -1,0 +1,105 @@
+//! What to start: a program, its arguments, its environment and its input.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// Describes a program to start; never a shell string.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Program {
+    /// The program, looked up on `PATH` if it has no slash.
+    pub name: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Where it runs; the caller's own folder if absent.
+    pub cwd: Option<PathBuf>,
+    /// Variables set for it on top of what it inherits, the last one of a name counts.
+    pub env: Vec<(OsString, OsString)>,
+    /// Variables taken away from what it inherits.
+    pub removed_env: Vec<OsString>,
+    /// Whether it inherits the environment of this process.
+    pub inherit: Inherit,
+    /// What it reads on its standard input, which is closed behind it.
+    pub stdin: Vec<u8>,
+    /// Where its standard streams go.
+    pub streams: Streams,
+}
+
+/// Says whether a program sees the environment of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inherit {
+    /// It does.
+    All,
+    /// It sees only what is set for it.
+    Nothing,
+}
+
+/// Says where the standard streams of a program go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Streams {
+    /// Through pipes to the caller.
+    #[default]
+    Piped,
+    /// To the terminal of this process; the program also stays in its process group, so that it may read from it.
+    Terminal,
+}
+
+impl Program {
+    /// Describes a program without arguments.
+    #[must_use]
+    pub fn new(name: impl Into<OsString>) -> Self {
+        Self {
+            name: name.into(),
+            args: Vec::new(),
+            cwd: None,
+            env: Vec::new(),
+            removed_env: Vec::new(),
+            inherit: Inherit::All,
+            stdin: Vec::new(),
+            streams: Streams::Piped,
+        }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_os_string()));
+        self
+    }
+
+    /// Sets the folder it runs in.
+    #[must_use]
+    pub fn cwd(mut self, cwd: impl AsRef<Path>) -> Self {
+        self.cwd = Some(cwd.as_ref().to_path_buf());
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((key.into(), value.into()));
+        self
+    }
+
+    /// Takes a variable away.
+    #[must_use]
+    pub fn env_remove(mut self, key: impl Into<OsString>) -> Self {
+        self.removed_env.push(key.into());
+        self
+    }
+
+    /// Sets what it reads on its standard input.
+    #[must_use]
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// Sets where its standard streams go.
+    #[must_use]
+    pub fn streams(mut self, streams: Streams) -> Self {
+        self.streams = streams;
+        self
+    }
+}

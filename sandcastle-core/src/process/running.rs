@@ -1,0 +1,240 @@
+//! A program that runs: its pipes, its exit and its end.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::{Instant, sleep_until};
+
+use super::program::{Inherit, Program, Streams};
+use super::tail::Tail;
+use super::tree::{Mark, Tree};
+use crate::agent::{StopRequest, StopSignal};
+
+/// How much is read from a pipe at once.
+const READ: usize = 64 * 1024;
+/// How much of the standard error is kept.
+const STDERR_TAIL: usize = 16 * 1024;
+/// How long a grandchild that holds the pipes can delay the end of a program that has exited.
+const PIPE_GRACE: Duration = Duration::from_millis(500);
+
+/// A program that was started.
+///
+/// Dropping it kills the program and everything it started, and returns when they are gone.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    tree: Tree,
+    stdin: Option<Input>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    buffer: Box<[u8]>,
+    stderr_buffer: Box<[u8]>,
+    stderr_tail: Tail,
+    exit: Option<ExitStatus>,
+    pipes_until: Option<Instant>,
+    over: bool,
+}
+
+#[derive(Debug)]
+struct Input {
+    pipe: ChildStdin,
+    bytes: Vec<u8>,
+    written: usize,
+}
+
+/// What a program did.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Output<'a> {
+    /// It printed this on its standard output.
+    Stdout(&'a [u8]),
+    /// It is gone, and so is all that it printed.
+    Exited(ExitStatus),
+}
+
+enum Step {
+    Stdout(usize),
+    Nothing,
+}
+
+impl Running {
+    /// Starts a program in a process group of its own.
+    ///
+    /// # Errors
+    /// As the operating system gives them, for example when there is no such program.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that starts programs")]
+    pub fn start(program: &Program) -> io::Result<Self> {
+        let mark = Mark::random();
+        let mut command = tokio::process::Command::new(&program.name);
+        command.args(&program.args).kill_on_drop(true);
+        if program.inherit == Inherit::Nothing {
+            command.env_clear();
+        }
+        for key in &program.removed_env {
+            command.env_remove(key);
+        }
+        command.envs(program.env.iter().map(|(key, value)| (key, value)));
+        let (key, value) = mark.variable();
+        command.env(key, value);
+        if let Some(cwd) = &program.cwd {
+            command.current_dir(cwd);
+        }
+        if program.streams == Streams::Piped {
+            command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.stdin(if program.stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
+        }
+        let mut child = command.spawn()?;
+        let group = if program.streams == Streams::Piped { child.id() } else { None };
+        let stdin = child.stdin.take().map(|pipe| Input { pipe, bytes: program.stdin.clone(), written: 0 });
+        Ok(Self {
+            tree: Tree::new(group, mark),
+            stdin,
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            child,
+            buffer: vec![0; READ].into_boxed_slice(),
+            stderr_buffer: vec![0; STDERR_TAIL].into_boxed_slice(),
+            stderr_tail: Tail::new(STDERR_TAIL),
+            exit: None,
+            pipes_until: None,
+            over: false,
+        })
+    }
+
+    /// Returns the process id while the program runs.
+    #[must_use]
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Returns the end of what it printed on its standard error.
+    #[must_use]
+    pub fn stderr(&self) -> &Tail {
+        &self.stderr_tail
+    }
+
+    /// Waits for the next thing the program does. After [`Output::Exited`] it returns the same again.
+    ///
+    /// Feeds the standard input meanwhile; a program that does not read it to the end is not an error here. Dropping
+    /// the future loses nothing.
+    ///
+    /// # Errors
+    /// When the program cannot be waited for.
+    pub async fn next(&mut self) -> io::Result<Output<'_>> {
+        loop {
+            if let (Some(exit), None, None) = (self.exit, &self.stdout, &self.stderr) {
+                return Ok(Output::Exited(exit));
+            }
+            if let Step::Stdout(count) = self.step().await? {
+                return Ok(Output::Stdout(&self.buffer[..count]));
+            }
+        }
+    }
+
+    async fn step(&mut self) -> io::Result<Step> {
+        let pipes_until = self.pipes_until;
+        tokio::select! {
+            // What was printed is read before a deadline is looked at, so that a slow reader loses nothing.
+            biased;
+            read = read(&mut self.stdout, &mut self.buffer) => match read {
+                0 => self.stdout = None,
+                count => return Ok(Step::Stdout(count)),
+            },
+            read = read(&mut self.stderr, &mut self.stderr_buffer) => match read {
+                0 => self.stderr = None,
+                count => self.stderr_tail.push(&self.stderr_buffer[..count]),
+            },
+            fed = feed(&mut self.stdin) => if fed == Fed::Done {
+                self.stdin = None;
+            },
+            exit = self.child.wait(), if self.exit.is_none() => {
+                self.exit = Some(exit?);
+                self.tree.forget_group();
+                self.stdin = None;
+                self.pipes_until = Some(Instant::now() + PIPE_GRACE);
+            },
+            () = sleep_until(pipes_until.unwrap_or_else(Instant::now)), if pipes_until.is_some() => {
+                self.stdout = None;
+                self.stderr = None;
+                self.pipes_until = None;
+            },
+        }
+        Ok(Step::Nothing)
+    }
+
+    /// Asks the program to stop, kills it after the grace period, and ends whatever it started.
+    ///
+    /// What it still prints is thrown away. A dropped future leaves the rest to the destructor.
+    pub async fn end(&mut self, stop: StopRequest) {
+        let signal = match stop.signal {
+            StopSignal::Terminate => Signal::TERM,
+            StopSignal::Interrupt => Signal::INT,
+        };
+        self.tree.signal_group(signal);
+        let _ = tokio::time::timeout(stop.grace, self.drain()).await;
+        self.sweep().await;
+    }
+
+    /// Ends what the program left behind, and tells how many processes that were.
+    pub async fn sweep(&mut self) -> usize {
+        let ended = self.tree.kill().await;
+        if self.exit.is_none() {
+            let _ = self.child.kill().await;
+            self.exit = self.child.try_wait().ok().flatten();
+            self.tree.forget_group();
+        }
+        self.over = true;
+        ended
+    }
+
+    /// Lets go of a program that has exited, and of whatever it left behind.
+    pub(super) fn forget(&mut self) {
+        self.over = self.exit.is_some();
+    }
+
+    async fn drain(&mut self) {
+        while self.exit.is_none() {
+            if self.step().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.over {
+            self.tree.kill_blocking();
+        }
+    }
+}
+
+#[derive(PartialEq)]
+enum Fed {
+    More,
+    Done,
+}
+
+/// Writes some of the input. A broken pipe is the program's own choice not to read on.
+async fn feed(stdin: &mut Option<Input>) -> Fed {
+    let Some(input) = stdin else { return std::future::pending().await };
+    match input.pipe.write(&input.bytes[input.written..]).await {
+        Ok(0) | Err(_) => Fed::Done,
+        Ok(count) => {
+            input.written += count;
+            if input.written == input.bytes.len() { Fed::Done } else { Fed::More }
+        }
+    }
+}
+
+/// Reads some bytes; 0 is the end of the pipe, and so is an error.
+async fn read(pipe: &mut Option<impl AsyncReadExt + Unpin>, buffer: &mut [u8]) -> usize {
+    match pipe {
+        Some(pipe) => pipe.read(buffer).await.unwrap_or(0),
+        None => std::future::pending().await,
+    }
+}

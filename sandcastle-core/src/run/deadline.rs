@@ -1,0 +1,77 @@
+//! Time limits of a run.
+
+use std::future::pending;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+/// The limits that a run sets, with the moment at which the whole run must be over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) idle: Duration,
+    pub(super) completion: Duration,
+    pub(super) total: Option<Duration>,
+    pub(super) ends_at: Option<Instant>,
+}
+
+impl Limits {
+    pub(super) fn new(idle: Duration, completion: Duration, total: Option<Duration>) -> Self {
+        let ends_at = total.and_then(|total| Instant::now().checked_add(total));
+        Self { idle, completion, total, ends_at }
+    }
+
+    /// Returns when the whole run must be over; never, if it has no such limit.
+    pub(super) async fn total_reached(&self) {
+        match self.ends_at {
+            Some(at) => sleep_until(at).await,
+            None => pending().await,
+        }
+    }
+}
+
+/// The limit on silence: one length while the agent works, another one when it has finished.
+#[derive(Debug)]
+pub(super) struct Silence {
+    since: Instant,
+    limits: Limits,
+    finished: bool,
+}
+
+/// Which limit on silence was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Silent {
+    /// The agent was still at work.
+    AtWork,
+    /// The agent had finished.
+    AfterTheEnd,
+}
+
+impl Silence {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { since: Instant::now(), limits, finished: false }
+    }
+
+    /// Notes that the agent did something.
+    pub(super) fn broken(&mut self) {
+        self.since = Instant::now();
+    }
+
+    /// Notes that the agent has finished.
+    pub(super) fn finished(&mut self) {
+        self.finished = true;
+    }
+
+    /// Returns when the limit is reached.
+    pub(super) async fn reached(&self) -> Silent {
+        let (limit, silent) = if self.finished {
+            (self.limits.completion, Silent::AfterTheEnd)
+        } else {
+            (self.limits.idle, Silent::AtWork)
+        };
+        match self.since.checked_add(limit) {
+            Some(at) => sleep_until(at).await,
+            None => pending().await,
+        }
+        silent
+    }
+}

@@ -1,0 +1,87 @@
+//! A session that a person holds with an agent, in the agent's own terminal program.
+
+use super::entry;
+use super::ledger::Ledger;
+use super::log::RunLog;
+use super::options::{Logging, RunOptions};
+use super::output_mode::InteractiveOutput;
+use crate::agent::AgentRequest;
+use crate::error::{Error, ErrorKind, Result};
+use crate::id::BranchName;
+use crate::sandbox::{Output, Program, SandboxRequest, Streams};
+use crate::work::Commit;
+
+/// Holds what came of an interactive session.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct InteractiveResult {
+    /// The exit code of the agent's program; `None` if a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The commits that were made, oldest first.
+    pub commits: Vec<Commit>,
+    /// The branch that is checked out now.
+    pub branch: BranchName,
+}
+
+/// Starts the agent's own terminal program on this process's terminal, and waits until the person leaves it.
+///
+/// The prompt, if there is one, is what the session begins with. Options that ask for an output do not compile here.
+///
+/// # Errors
+/// When the options do not pass the checks, the agent has no terminal program, or the program cannot be started. A bad
+/// exit code is not an error.
+///
+/// # Cancel safety
+/// Dropping the future kills the program and everything it started.
+///
+/// # Examples
+/// ```no_run
+/// # use sandcastle_core as sandcastle;
+/// # use sandcastle::{Agent, SandboxProvider};
+/// # async fn example(agent: impl Agent, sandbox: impl SandboxProvider) -> sandcastle::Result<()> {
+/// use sandcastle::RunOptions;
+///
+/// let result = sandcastle::interactive(RunOptions::new(agent, sandbox)).await?;
+/// println!("{} commits on {}", result.commits.len(), result.branch);
+/// # Ok(()) }
+/// ```
+pub async fn interactive<O: InteractiveOutput>(options: RunOptions<O>) -> Result<InteractiveResult> {
+    let settings = options.settings;
+    let checked = entry::check_interactive(&settings).await?;
+    let request = AgentRequest::new(&checked.prompt, &checked.cwd, &checked.session);
+    let command = settings.agent.interactive_command(&request)?.ok_or_else(|| {
+        let agent = settings.agent.name();
+        Error::new(
+            ErrorKind::InvalidOptions,
+            format!("open `{agent}` for a person: it has no terminal program"),
+        )
+    })?;
+    let log = RunLog::open(Some(&Logging::off()), checked.repository.top(), "interactive")?;
+    let mut ledger = Ledger::new(checked.repository.clone(), log, None);
+    ledger.begin(&settings).await?;
+    let sandbox = settings.sandbox.create(SandboxRequest::new(checked.repository.top())).await?;
+    let name = command.program.to_string_lossy().into_owned();
+    let mut program =
+        Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&checked.cwd);
+    program.env.extend(command.env);
+    program.env.extend(settings.env.iter().cloned());
+    let mut running = sandbox.start(program).await.map_err(|error| {
+        Error::new(ErrorKind::AgentStart, format!("start the program `{name}`")).with_source(error)
+    })?;
+    let status = tokio::select! {
+        output = running.next() => match output {
+            Ok(Output::Exited(status)) => status,
+            Ok(Output::Stdout(_)) => return Err(Error::new(ErrorKind::Io, format!("leave the terminal to `{name}`"))),
+            Err(error) => return Err(Error::new(ErrorKind::Io, format!("wait for `{name}`")).with_source(error)),
+        },
+        () = settings.cancel.cancelled() => {
+            running.end(command.stop).await;
+            return Err(Error::new(ErrorKind::Cancelled, format!("finish `{name}`: it was cancelled")));
+        }
+    };
+    running.sweep().await;
+    sandbox.close().await?;
+    let commits = ledger.collect_commits().await;
+    let branch = checked.repository.head().await?.branch;
+    Ok(InteractiveResult { exit_code: status.code(), commits, branch })
+}

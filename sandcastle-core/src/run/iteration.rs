@@ -1,0 +1,377 @@
+//! One agent process, from its start to its end.
+//!
+//! The process's lines become events, the events become a [`Turn`]. Nothing of the text is kept but its end and what
+//! the locator of the output keeps.
+
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+use super::completion::Completion;
+use super::deadline::{Limits, Silence, Silent};
+use super::event::RunEvent;
+use super::ledger::Ledger;
+use crate::agent::{Agent, AgentCommand, AgentRequest, Decoder, SessionPlace};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{AgentEvent, FailureKind, StopReason, UsageScope};
+use crate::id::SessionId;
+use crate::jsonl::{Line, LineBuffer};
+use crate::output::locate::Locator;
+use crate::sandbox::{Output, Program, Running, SandboxHandle, Tail};
+use crate::session::SessionRequest;
+use crate::work::{Exit, Iteration, Usage};
+
+/// How much of what the agent said is kept.
+const TEXT_TAIL: usize = 1024 * 1024;
+
+/// What all iterations of a run have in common.
+pub(super) struct Stage {
+    pub(super) agent: Arc<dyn Agent>,
+    pub(super) sandbox: Arc<dyn SandboxHandle>,
+    pub(super) cwd: PathBuf,
+    pub(super) env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    pub(super) signals: Vec<String>,
+    pub(super) limits: Limits,
+    pub(super) cancel: CancellationToken,
+}
+
+/// What one agent process did.
+pub(super) struct Turn {
+    pub(super) end: TurnEnd,
+    pub(super) signal: Option<String>,
+    pub(super) located: Option<Locator>,
+    /// Whether the main agent said anything but white space.
+    pub(super) spoke: bool,
+    /// Whether anything at all was said or done.
+    pub(super) acted: bool,
+    pub(super) record: Iteration,
+}
+
+/// How one agent process came to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum TurnEnd {
+    Completed(StopReason),
+    Failed(FailureKind, String),
+    Idle,
+    OutOfTime,
+    Cancelled,
+}
+
+impl Stage {
+    /// Plays one agent process to its end, and ends whatever it leaves behind.
+    pub(super) async fn play(
+        &self,
+        prompt: &str,
+        session: &SessionRequest,
+        locator: Option<Locator>,
+        ledger: &mut Ledger,
+    ) -> Result<Turn> {
+        let command = self.agent.command(&AgentRequest::new(prompt, &self.cwd, session))?;
+        self.learn_usage_before(session, ledger);
+        let stop = command.stop;
+        let begun = Instant::now();
+        let mut running = self.start(command).await?;
+        let mut listener = Listener::new(self, locator);
+        let end = listener.listen(&mut running, ledger).await;
+        let left_behind = match end {
+            End::Exited(_) => running.sweep().await,
+            _ => {
+                running.end(stop).await;
+                0
+            }
+        };
+        if left_behind > 0 {
+            ledger.warn(format!("{left_behind} processes that the agent left behind were ended"));
+        }
+        let turn = listener.conclude(&end, running.stderr(), begun, self, ledger);
+        ledger.tell(&RunEvent::IterationEnded { exit: turn.record.exit });
+        Ok(turn)
+    }
+
+    async fn start(&self, command: AgentCommand) -> Result<Running> {
+        let name = command.program.to_string_lossy().into_owned();
+        let mut program =
+            Program::new(command.program).args(command.args).stdin(command.stdin).cwd(&self.cwd);
+        program.env.extend(command.env);
+        program.env.extend(self.env.iter().cloned());
+        self.sandbox.start(program).await.map_err(|error| {
+            let agent = self.agent.name();
+            let hint = match error.kind() {
+                std::io::ErrorKind::NotFound => {
+                    "install it and put it on the `PATH`, or name its path on the agent"
+                }
+                std::io::ErrorKind::PermissionDenied => {
+                    "make it executable, or name another program on the agent"
+                }
+                std::io::ErrorKind::ArgumentListTooLong => "shorten the arguments of the agent",
+                _ => "see whether the program starts from a shell",
+            };
+            Error::new(ErrorKind::AgentStart, format!("start the program `{name}` of the agent `{agent}`"))
+                .with_source(error)
+                .with_hint(hint)
+        })
+    }
+
+    fn session_file(&self, session: &SessionId) -> Option<PathBuf> {
+        let home = self.sandbox.home()?;
+        self.agent.session_file(session, &SessionPlace::new(&home, &self.cwd, &self.env))
+    }
+
+    /// Notes what the session had used by now, for agents that count over whole sessions.
+    fn learn_usage_before(&self, session: &SessionRequest, ledger: &mut Ledger) {
+        let Some(id) = session.origin() else { return };
+        if ledger.total_of(id).is_none()
+            && let Some(total) = self.session_file(id).and_then(|file| self.agent.session_usage(&file))
+        {
+            ledger.used_before(id.clone(), total);
+        }
+    }
+}
+
+/// Why the reading of a process ended.
+enum End {
+    Exited(ExitStatus),
+    Finished,
+    Idle,
+    OutOfTime,
+    Cancelled,
+    Lost(std::io::Error),
+}
+
+/// Reads one process.
+struct Listener<'a> {
+    stage: &'a Stage,
+    lines: LineBuffer,
+    decoder: Box<dyn Decoder>,
+    events: Vec<AgentEvent>,
+    silence: Silence,
+    completion: Completion,
+    locator: Option<Locator>,
+    text: Tail,
+    spoke: bool,
+    acted: bool,
+    session: Option<SessionId>,
+    usage: Option<(Usage, UsageScope)>,
+    verdict: Option<TurnEnd>,
+    last_warning: Option<String>,
+}
+
+impl<'a> Listener<'a> {
+    fn new(stage: &'a Stage, locator: Option<Locator>) -> Self {
+        Self {
+            stage,
+            lines: LineBuffer::new(),
+            decoder: stage.agent.decoder(),
+            events: Vec::new(),
+            silence: Silence::new(stage.limits),
+            completion: Completion::new(&stage.signals),
+            locator,
+            text: Tail::new(TEXT_TAIL),
+            spoke: false,
+            acted: false,
+            session: None,
+            usage: None,
+            verdict: None,
+            last_warning: None,
+        }
+    }
+
+    async fn listen(&mut self, running: &mut Running, ledger: &mut Ledger) -> End {
+        let (limits, cancel) = (self.stage.limits, &self.stage.cancel);
+        loop {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return End::Cancelled,
+                () = limits.total_reached() => return End::OutOfTime,
+                output = running.next() => match output {
+                    Ok(Output::Stdout(bytes)) => self.lines.push(bytes),
+                    Ok(Output::Exited(status)) => {
+                        self.read_rest(ledger);
+                        return End::Exited(status);
+                    }
+                    Err(error) => return End::Lost(error),
+                },
+                silent = self.silence.reached() => return match silent {
+                    Silent::AtWork => End::Idle,
+                    Silent::AfterTheEnd => End::Finished,
+                },
+            }
+            self.read_lines(ledger);
+        }
+    }
+
+    fn read_lines(&mut self, ledger: &mut Ledger) {
+        while let Some(line) = self.lines.next_line() {
+            read_line(line, self.decoder.as_mut(), &mut self.events);
+            self.take_events(ledger);
+        }
+    }
+
+    fn read_rest(&mut self, ledger: &mut Ledger) {
+        self.read_lines(ledger);
+        if let Some(line) = self.lines.finish() {
+            read_line(line, self.decoder.as_mut(), &mut self.events);
+        }
+        self.decoder.end(&mut self.events);
+        self.take_events(ledger);
+    }
+
+    fn take_events(&mut self, ledger: &mut Ledger) {
+        for event in std::mem::take(&mut self.events) {
+            self.take(&event);
+            ledger.tell(&RunEvent::Agent { event });
+        }
+    }
+
+    fn take(&mut self, event: &AgentEvent) {
+        if !matches!(event, AgentEvent::Waiting { .. }) {
+            self.silence.broken();
+        }
+        match event {
+            AgentEvent::Session { id } => self.session = Some(id.clone()),
+            AgentEvent::Text { text } => self.take_text(text),
+            AgentEvent::Usage { usage, scope } => self.usage = Some((*usage, *scope)),
+            AgentEvent::Warning { message } | AgentEvent::Waiting { message } => {
+                self.last_warning = Some(message.clone());
+            }
+            AgentEvent::TurnCompleted { stop, .. } => {
+                self.verdict = Some(TurnEnd::Completed(*stop));
+                self.silence.finished();
+            }
+            AgentEvent::TurnFailed { failure, message } => {
+                self.verdict = Some(TurnEnd::Failed(*failure, message.clone()));
+                self.silence.finished();
+            }
+            AgentEvent::ToolCall { .. } | AgentEvent::SubAgentText { .. } => self.acted = true,
+            AgentEvent::Thinking { .. } | AgentEvent::ToolResult { .. } | AgentEvent::Unknown { .. } => {}
+        }
+    }
+
+    fn take_text(&mut self, text: &str) {
+        self.acted = true;
+        self.spoke = self.spoke || !text.trim_start().is_empty();
+        self.text.push(text.as_bytes());
+        self.completion.push(text);
+        if self.completion.found().is_some() {
+            self.silence.finished();
+        }
+        if let Some(locator) = &mut self.locator {
+            locator.push(text);
+        }
+    }
+
+    fn conclude(
+        mut self,
+        end: &End,
+        stderr: &Tail,
+        begun: Instant,
+        stage: &Stage,
+        ledger: &mut Ledger,
+    ) -> Turn {
+        let exit = match end {
+            End::Exited(status) => exit_of(*status),
+            _ => Exit::Ended,
+        };
+        let turn_end = self.verdict(end, exit, stderr, ledger);
+        let mut record = Iteration::new(exit, begun.elapsed());
+        record.session_file = self.session.as_ref().and_then(|id| stage.session_file(id));
+        record.usage = self.usage_of_process(ledger);
+        record.session_id = self.session;
+        ledger.work.text = self.text.text();
+        Turn {
+            end: turn_end,
+            signal: self.completion.found(),
+            located: self.locator,
+            spoke: self.spoke,
+            acted: self.acted,
+            record,
+        }
+    }
+
+    fn usage_of_process(&self, ledger: &mut Ledger) -> Usage {
+        match (self.usage, &self.session) {
+            (Some((total, UsageScope::Session)), Some(session)) => ledger.used_in_session(session, total),
+            (Some((usage, _)), _) => usage,
+            (None, _) => Usage::default(),
+        }
+    }
+
+    /// Judges the turn: by the last word of the agent first, then by how its process ended.
+    fn verdict(&mut self, end: &End, exit: Exit, stderr: &Tail, ledger: &mut Ledger) -> TurnEnd {
+        let agent = self.stage.agent.name();
+        let verdict = self.verdict.take();
+        match (end, verdict) {
+            (End::Cancelled, _) => TurnEnd::Cancelled,
+            (End::OutOfTime, _) => TurnEnd::OutOfTime,
+            (End::Idle, _) => TurnEnd::Idle,
+            (End::Lost(error), _) => {
+                TurnEnd::Failed(FailureKind::Other, format!("`{agent}` was lost: {error}"))
+            }
+            (_, Some(TurnEnd::Failed(kind, message))) => TurnEnd::Failed(kind, message),
+            (End::Exited(_), verdict) => match exit {
+                Exit::Signal(_) => self.died(exit, stderr),
+                Exit::Code(code) if code != 0 && verdict.is_some() => {
+                    ledger.warn(format!("`{agent}` completed its turn and then ended with {exit}"));
+                    verdict.unwrap_or(TurnEnd::Completed(StopReason::Complete))
+                }
+                Exit::Code(0) | Exit::Ended => verdict.unwrap_or_else(|| {
+                    let message =
+                        format!("`{agent}` ended without completing its turn{}", said(stderr, None));
+                    TurnEnd::Failed(FailureKind::Other, message)
+                }),
+                Exit::Code(_) => self.died(exit, stderr),
+            },
+            (End::Finished, verdict) => {
+                let limit = self.stage.limits.completion;
+                ledger.warn(format!(
+                    "`{agent}` did not exit within {limit:?} after it had finished, and was ended"
+                ));
+                verdict.unwrap_or(TurnEnd::Completed(StopReason::Complete))
+            }
+        }
+    }
+
+    fn died(&self, exit: Exit, stderr: &Tail) -> TurnEnd {
+        let agent = self.stage.agent.name();
+        let verb = if matches!(exit, Exit::Signal(_)) { "was killed by" } else { "ended with" };
+        let kind = self.stage.agent.stderr_failure(&stderr.text()).unwrap_or(FailureKind::Other);
+        TurnEnd::Failed(
+            kind,
+            format!("`{agent}` {verb} {exit}{}", said(stderr, self.last_warning.as_deref())),
+        )
+    }
+}
+
+fn read_line(line: Line<'_>, decoder: &mut dyn Decoder, events: &mut Vec<AgentEvent>) {
+    match line {
+        Line::Complete(bytes) if bytes.is_empty() => {}
+        Line::Complete(bytes) => decoder.line(bytes, events),
+        Line::Oversized { bytes } => events.push(AgentEvent::Warning {
+            message: format!("a line of {bytes} bytes was passed over: it is longer than any line is read"),
+        }),
+    }
+}
+
+/// Quotes what the agent said last about its trouble.
+fn said(stderr: &Tail, warning: Option<&str>) -> String {
+    let text = stderr.text();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(3)..].join(" / ");
+    match (warning, last.is_empty()) {
+        (Some(warning), _) => format!(": {warning}"),
+        (None, false) => format!(": {last:.600}"),
+        (None, true) => String::new(),
+    }
+}
+
+#[cfg(unix)]
+fn exit_of(status: ExitStatus) -> Exit {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, signal) => Exit::Signal(signal.unwrap_or(0)),
+    }
+}

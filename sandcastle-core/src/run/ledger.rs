@@ -1,0 +1,104 @@
+//! What a run has done so far.
+//!
+//! Everything is written down here as it happens, so that a failure at any point can hand over all of it.
+
+use std::collections::HashMap;
+
+use super::event::{Callback, RunEvent};
+use super::log::RunLog;
+use super::options::Settings;
+use crate::error::{Error, Result};
+use crate::git::Repository;
+use crate::id::{CommitId, SessionId};
+use crate::work::{Commit, Usage, Work};
+
+/// The record of one run, and those who are told about it.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    pub(super) work: Work,
+    repository: Repository,
+    base: Option<CommitId>,
+    log: RunLog,
+    listener: Option<Callback>,
+    /// What each session had used when it was last heard of.
+    totals: HashMap<SessionId, Usage>,
+}
+
+impl Ledger {
+    pub(super) fn new(repository: Repository, log: RunLog, listener: Option<Callback>) -> Self {
+        let work = Work { log_file: log.file().map(Into::into), ..Work::default() };
+        Self { work, repository, base: None, log, listener, totals: HashMap::new() }
+    }
+
+    /// Notes where the branch is before the agent begins.
+    pub(super) async fn begin(&mut self, settings: &Settings) -> Result<()> {
+        let head = self.repository.head().await?;
+        self.base = head.commit;
+        self.work.branch = Some(head.branch.clone());
+        let agent = settings.agent.name().to_owned();
+        self.log.header(settings.name.as_deref().unwrap_or("run"));
+        self.tell(&RunEvent::Started { agent, branch: head.branch });
+        Ok(())
+    }
+
+    /// Tells everybody who listens.
+    pub(super) fn tell(&mut self, event: &RunEvent) {
+        self.log.write(event);
+        if let Some(listener) = &self.listener {
+            listener.call(event);
+        }
+    }
+
+    /// Notes something that went wrong without failing the run.
+    pub(super) fn warn(&mut self, message: String) {
+        self.tell(&RunEvent::Warning { message: message.clone() });
+        self.work.warnings.push(message);
+    }
+
+    /// Collects the commits made since the last time, and returns the new ones.
+    pub(super) async fn collect_commits(&mut self) -> Vec<Commit> {
+        match self.repository.commits_since(self.base.as_ref()).await {
+            Ok(commits) => {
+                let known = self.work.commits.len();
+                let new = commits.into_iter().filter(|commit| !self.work.commits.contains(commit));
+                let new: Vec<Commit> = new.collect();
+                self.work.commits.extend(new);
+                self.work.commits[known..].to_vec()
+            }
+            Err(error) => {
+                self.warn(format!("the new commits could not be listed: {error}"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Turns the running total of a session into what this process used.
+    pub(super) fn used_in_session(&mut self, session: &SessionId, total: Usage) -> Usage {
+        let before = self.totals.insert(session.clone(), total).unwrap_or_default();
+        total.since(&before)
+    }
+
+    /// Notes what a session had used before this run.
+    pub(super) fn used_before(&mut self, session: SessionId, total: Usage) {
+        self.totals.entry(session).or_insert(total);
+    }
+
+    /// Returns what a session had used when it was last heard of.
+    pub(super) fn total_of(&self, session: &SessionId) -> Option<Usage> {
+        self.totals.get(session).copied()
+    }
+
+    /// Ends the record with a failure, which takes the work along.
+    pub(super) fn fail(mut self, error: Error) -> Error {
+        self.log.failed(&error);
+        self.log.close();
+        error.with_work(self.work)
+    }
+
+    /// Ends the record with success.
+    pub(super) fn succeed(mut self) -> Work {
+        self.log.succeeded(&self.work);
+        self.log.close();
+        self.work
+    }
+}

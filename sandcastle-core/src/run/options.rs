@@ -1,0 +1,292 @@
+//! What a caller asks for. Nothing is checked here; see `entry`.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::event::{Callback, RunEvent};
+use super::outcome::RunResult;
+use super::output_mode::{NoOutput, RunOutput, run};
+use crate::agent::Agent;
+use crate::error::Result;
+use crate::output::AgentOutput;
+use crate::prompt::PromptSource;
+use crate::sandbox::SandboxProvider;
+
+/// The completion signal that is looked for unless another one is set.
+pub(super) const DEFAULT_SIGNAL: &str = "<promise>COMPLETE</promise>";
+
+/// Says what to run: an agent, a sandbox, a prompt, and everything that has a default.
+///
+/// `O` is the output that the run is to give; [`RunOptions::output`] sets it. Awaiting the options runs them.
+///
+/// | option | default |
+/// |---|---|
+/// | [`cwd`](Self::cwd) | the folder of this process |
+/// | [`branch_strategy`](Self::branch_strategy) | [`BranchStrategy::head`] |
+/// | [`max_iterations`](Self::max_iterations) | 1 |
+/// | [`completion_signal`](Self::completion_signal) | `<promise>COMPLETE</promise>` |
+/// | [`idle_timeout`](Self::idle_timeout) | 600 s |
+/// | [`completion_timeout`](Self::completion_timeout) | 60 s |
+/// | [`total_timeout`](Self::total_timeout) | none |
+/// | [`logging`](Self::logging) | a file in `.sandcastle/logs/` of the repository |
+#[must_use = "options do nothing until they are run"]
+pub struct RunOptions<O = NoOutput> {
+    pub(super) settings: Settings,
+    output: PhantomData<fn() -> O>,
+}
+
+/// The options without the type of the output.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) agent: Arc<dyn Agent>,
+    pub(super) sandbox: Arc<dyn SandboxProvider>,
+    pub(super) prompts: Vec<PromptSource>,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) name: Option<String>,
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) branch_strategy: BranchStrategy,
+    pub(super) max_iterations: u32,
+    pub(super) completion_signals: Vec<String>,
+    pub(super) idle_timeout: Duration,
+    pub(super) completion_timeout: Duration,
+    pub(super) total_timeout: Option<Duration>,
+    pub(super) logging: Option<Logging>,
+    pub(super) on_event: Option<Callback>,
+    pub(super) resume: Option<String>,
+    pub(super) fork: Option<String>,
+    pub(super) cancel: CancellationToken,
+}
+
+/// Says which branch an agent works on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BranchStrategy {
+    /// The branch that is checked out, in place.
+    #[default]
+    Head,
+}
+
+impl BranchStrategy {
+    /// Works on the branch that is checked out, in place.
+    #[must_use]
+    pub fn head() -> Self {
+        Self::Head
+    }
+}
+
+/// Says where the run log goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Logging {
+    /// Into this file; an existing one grows.
+    File(PathBuf),
+    /// To the standard error of this process.
+    Terminal,
+    /// Nowhere.
+    Off,
+}
+
+impl Logging {
+    /// Writes the run log to the end of a file; missing folders are made.
+    #[must_use]
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self::File(path.into())
+    }
+
+    /// Writes the run log to the standard error of this process.
+    #[must_use]
+    pub fn terminal() -> Self {
+        Self::Terminal
+    }
+
+    /// Writes no run log.
+    #[must_use]
+    pub fn off() -> Self {
+        Self::Off
+    }
+}
+
+impl RunOptions {
+    /// Starts with an agent and a place for it to run.
+    pub fn new(agent: impl Agent, sandbox: impl SandboxProvider) -> Self {
+        Self::shared(Arc::new(agent), Arc::new(sandbox))
+    }
+
+    /// Starts with an agent and a provider that others use too.
+    pub fn shared(agent: Arc<dyn Agent>, sandbox: Arc<dyn SandboxProvider>) -> Self {
+        Self {
+            settings: Settings {
+                agent,
+                sandbox,
+                prompts: Vec::new(),
+                cwd: None,
+                name: None,
+                env: Vec::new(),
+                branch_strategy: BranchStrategy::default(),
+                max_iterations: 1,
+                completion_signals: vec![DEFAULT_SIGNAL.to_owned()],
+                idle_timeout: Duration::from_secs(600),
+                completion_timeout: Duration::from_secs(60),
+                total_timeout: None,
+                logging: None,
+                on_event: None,
+                resume: None,
+                fork: None,
+                cancel: CancellationToken::new(),
+            },
+            output: PhantomData,
+        }
+    }
+
+    pub(super) fn from_settings(settings: Settings) -> Self {
+        Self { settings, output: PhantomData }
+    }
+
+    /// Asks for an output of type `T`: the agent has to answer with a `<tag>` block that holds one.
+    ///
+    /// The prompt must contain the opening tag; [`AgentOutput::prompt_snippet`] is made for that.
+    pub fn output<T: AgentOutput>(self) -> RunOptions<T> {
+        RunOptions { settings: self.settings, output: PhantomData }
+    }
+}
+
+impl<O> RunOptions<O> {
+    /// Sets the prompt; it is passed on as it is.
+    pub fn prompt(mut self, text: impl Into<String>) -> Self {
+        self.settings.prompts.push(PromptSource::Inline(text.into()));
+        self
+    }
+
+    /// Sets the file to read the prompt from. A relative path is looked up in the folder of this process.
+    pub fn prompt_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings.prompts.push(PromptSource::File(path.into()));
+        self
+    }
+
+    /// Sets the folder to work in; it must be in the work tree of a git repository.
+    pub fn cwd(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings.cwd = Some(path.into());
+        self
+    }
+
+    /// Names the run; the name is part of the log.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.settings.name = Some(name.into());
+        self
+    }
+
+    /// Sets a variable for the agent, on top of what the sandbox gives it.
+    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.settings.env.push((key.into(), value.into()));
+        self
+    }
+
+    /// Sets which branch the agent works on.
+    pub fn branch_strategy(mut self, strategy: BranchStrategy) -> Self {
+        self.settings.branch_strategy = strategy;
+        self
+    }
+
+    /// Sets how many agent processes may run one after the other. A run with an output has exactly one.
+    pub fn max_iterations(mut self, count: u32) -> Self {
+        self.settings.max_iterations = count;
+        self
+    }
+
+    /// Sets the text that ends the run when the agent says it. It carries no data.
+    ///
+    /// The first call replaces the default; further calls add alternatives.
+    pub fn completion_signal(mut self, text: impl Into<String>) -> Self {
+        if self.settings.completion_signals == [DEFAULT_SIGNAL] {
+            self.settings.completion_signals.clear();
+        }
+        self.settings.completion_signals.push(text.into());
+        self
+    }
+
+    /// Sets how long the agent may print nothing before it is ended. Waiting for the model does not count as printing.
+    pub fn idle_timeout(mut self, limit: Duration) -> Self {
+        self.settings.idle_timeout = limit;
+        self
+    }
+
+    /// Sets how long an agent that has finished may go on without printing before it is ended; the run is a success.
+    pub fn completion_timeout(mut self, limit: Duration) -> Self {
+        self.settings.completion_timeout = limit;
+        self
+    }
+
+    /// Sets how long the whole run may take, retries included.
+    pub fn total_timeout(mut self, limit: Duration) -> Self {
+        self.settings.total_timeout = Some(limit);
+        self
+    }
+
+    /// Sets where the run log goes.
+    pub fn logging(mut self, logging: Logging) -> Self {
+        self.settings.logging = Some(logging);
+        self
+    }
+
+    /// Calls `callback` with everything that happens, in order, on the task that runs.
+    pub fn on_event(mut self, callback: impl Fn(&RunEvent) + Send + Sync + 'static) -> Self {
+        self.settings.on_event = Some(Callback::new(callback));
+        self
+    }
+
+    /// Continues a session of the agent.
+    pub fn resume_session(mut self, id: impl Into<String>) -> Self {
+        self.settings.resume = Some(id.into());
+        self
+    }
+
+    /// Begins a new session with the history of an old one, which stays as it is.
+    pub fn fork_session(mut self, id: impl Into<String>) -> Self {
+        self.settings.fork = Some(id.into());
+        self
+    }
+
+    /// Ends the run, and everything the agent started, when `token` is cancelled.
+    pub fn cancel(mut self, token: CancellationToken) -> Self {
+        self.settings.cancel = token;
+        self
+    }
+}
+
+impl<O> Clone for RunOptions<O> {
+    fn clone(&self) -> Self {
+        Self { settings: self.settings.clone(), output: PhantomData }
+    }
+}
+
+impl<O> fmt::Debug for RunOptions<O> {
+    /// Shows the names of variables and never their values.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let settings = &self.settings;
+        f.debug_struct("RunOptions")
+            .field("agent", &settings.agent)
+            .field("sandbox", &settings.sandbox)
+            .field("cwd", &settings.cwd)
+            .field("name", &settings.name)
+            .field("env", &settings.env.iter().map(|(key, _)| key).collect::<Vec<_>>())
+            .field("max_iterations", &settings.max_iterations)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<O: RunOutput> IntoFuture for RunOptions<O> {
+    type Output = Result<RunResult<O::Value>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(run(self))
+    }
+}

@@ -1,0 +1,215 @@
+//! What a run gives back, and what a failed output keeps.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::options::{RunOptions, Settings};
+use crate::error::Error;
+use crate::id::{BranchName, SessionId};
+use crate::output::{ExtractError, Problem, Stage};
+use crate::work::{Attempt, Commit, Iteration, Usage, Work};
+
+/// Holds what a run did, and the output it was asked for.
+#[non_exhaustive]
+pub struct RunResult<O> {
+    /// The output; `()` when none was asked for.
+    pub output: O,
+    /// The end of what the agent said in the last iteration, at most 1 MiB.
+    pub text: String,
+    /// The agent processes, in order.
+    pub iterations: Vec<Iteration>,
+    /// The completion signal that the agent gave.
+    pub completion_signal: Option<String>,
+    /// The commits that the agent made, oldest first, of every iteration and attempt.
+    pub commits: Vec<Commit>,
+    /// The branch that it worked on.
+    pub branch: BranchName,
+    /// Where the run log is.
+    pub log_file: Option<PathBuf>,
+    /// The worktree that was kept because it holds something of value.
+    pub preserved_worktree: Option<PathBuf>,
+    /// The tries at the output, in order; empty when none was asked for.
+    pub attempts: Vec<Attempt>,
+    /// How the answer was held to its schema; `None` when no output was asked for.
+    pub answer_guarantee: Option<AnswerGuarantee>,
+    /// The sum over all iterations.
+    pub usage: Usage,
+    /// Things that went wrong without failing the run.
+    pub warnings: Vec<String>,
+    settings: Settings,
+}
+
+/// Says how an answer was held to its schema. Whatever it says, the value was validated here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum AnswerGuarantee {
+    /// The prompt asked for a tag, and nothing but validation held the answer to the schema.
+    Tag,
+}
+
+impl<O> RunResult<O> {
+    pub(super) fn new(output: O, work: Work, end: Ending, settings: Settings) -> Self {
+        Self {
+            output,
+            text: work.text,
+            iterations: work.iterations,
+            completion_signal: end.completion_signal,
+            commits: work.commits,
+            branch: work.branch.unwrap_or_else(|| BranchName::from_git("HEAD")),
+            log_file: work.log_file,
+            preserved_worktree: work.preserved_worktree,
+            attempts: work.attempts,
+            answer_guarantee: end.answer_guarantee,
+            usage: work.usage,
+            warnings: work.warnings,
+            settings,
+        }
+    }
+
+    /// Returns the conversation of the last iteration that had one.
+    #[must_use]
+    pub fn session_id(&self) -> Option<&SessionId> {
+        self.iterations.iter().rev().find_map(|iteration| iteration.session_id.as_ref())
+    }
+
+    /// Prepares a run that continues the conversation with `prompt`.
+    ///
+    /// Agent, sandbox, folder, environment and limits stay; prompt, output and cancellation are new. Await the
+    /// options to run them, or change them first. If the agent named no session, that run is refused.
+    pub fn resume(&self, prompt: impl Into<String>) -> RunOptions {
+        self.follow_up(prompt).resume_session(self.known_session())
+    }
+
+    /// Prepares a run that begins a new conversation with the history of this one, which stays as it is.
+    ///
+    /// The same options stay as for [`RunResult::resume`].
+    pub fn fork(&self, prompt: impl Into<String>) -> RunOptions {
+        self.follow_up(prompt).fork_session(self.known_session())
+    }
+
+    fn follow_up(&self, prompt: impl Into<String>) -> RunOptions {
+        let mut settings = self.settings.clone();
+        settings.prompts.clear();
+        settings.max_iterations = 1;
+        settings.resume = None;
+        settings.fork = None;
+        settings.cancel = tokio_util::sync::CancellationToken::new();
+        RunOptions::from_settings(settings).prompt(prompt)
+    }
+
+    /// An empty id is refused by the entry check, which says that there is no session.
+    fn known_session(&self) -> String {
+        self.session_id().map(ToString::to_string).unwrap_or_default()
+    }
+}
+
+impl<O: fmt::Debug> fmt::Debug for RunResult<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunResult")
+            .field("output", &self.output)
+            .field("branch", &self.branch)
+            .field("commits", &self.commits)
+            .field("iterations", &self.iterations)
+            .field("attempts", &self.attempts)
+            .field("completion_signal", &self.completion_signal)
+            .field("usage", &self.usage)
+            .field("warnings", &self.warnings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a run that succeeded came to its end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ending {
+    pub(super) completion_signal: Option<String>,
+    pub(super) answer_guarantee: Option<AnswerGuarantee>,
+}
+
+/// Says why no valid output was obtained, and holds everything that is needed to go on.
+///
+/// `{}` is one line; `{:#}` adds every problem and an excerpt of the answer with a caret. [`Error::structured_output`]
+/// finds it in an error of a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct StructuredOutputError {
+    /// The tag that was asked for.
+    pub tag: String,
+    /// The inside of the last block, exactly as the agent wrote it.
+    pub raw_matched: Option<String>,
+    /// The last value, if the block was JSON.
+    pub value: Option<Value>,
+    /// Everything that is wrong with it.
+    pub problems: Vec<Problem>,
+    /// The commits that the agent made, of every attempt.
+    pub commits: Vec<Commit>,
+    /// The branch that it worked on.
+    pub branch: Option<BranchName>,
+    /// The worktree that was kept because it holds something of value.
+    pub preserved_worktree: Option<PathBuf>,
+    /// The conversation to resume.
+    pub session_id: Option<SessionId>,
+    /// The agent's own file of that conversation.
+    pub session_file: Option<PathBuf>,
+    /// The tries, in order.
+    pub attempts: Vec<Attempt>,
+    /// The sum over all attempts.
+    pub usage: Usage,
+    cause: ExtractError,
+}
+
+impl StructuredOutputError {
+    pub(super) fn new(cause: ExtractError, work: &Work) -> Self {
+        Self {
+            tag: cause.tag.clone(),
+            raw_matched: cause.raw_matched.clone(),
+            value: cause.value.clone(),
+            problems: cause.problems.clone(),
+            commits: work.commits.clone(),
+            branch: work.branch.clone(),
+            preserved_worktree: work.preserved_worktree.clone(),
+            session_id: work.session_id().cloned(),
+            session_file: work.session_file().cloned(),
+            attempts: work.attempts.clone(),
+            usage: work.usage,
+            cause,
+        }
+    }
+
+    /// Returns the step at which the last answer failed.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        self.cause.stage()
+    }
+
+    /// Returns the text that tells the agent what to correct, as the last retry would send it.
+    #[must_use]
+    pub fn feedback(&self) -> String {
+        self.cause.feedback(0)
+    }
+}
+
+impl fmt::Display for StructuredOutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.cause, f)
+    }
+}
+
+impl StdError for StructuredOutputError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.cause.source()
+    }
+}
+
+impl Error {
+    /// Returns why no valid output was obtained, if that is what happened, or what the last answer lacked when
+    /// something else ended the run afterwards.
+    #[must_use]
+    pub fn structured_output(&self) -> Option<&StructuredOutputError> {
+        self.source_as()
+    }
+}

@@ -1,0 +1,162 @@
+//! The entry points that give a value, and the types that say which value.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::driver::{self, Contract};
+use super::options::RunOptions;
+use super::outcome::RunResult;
+use crate::error::Result;
+use crate::output::{AgentOutput, ExtractError, OutputSpec};
+
+/// Marks options that ask for no structured output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoOutput {}
+
+mod sealed {
+    use super::{AgentOutput, NoOutput};
+
+    pub trait Sealed {}
+    impl Sealed for NoOutput {}
+    impl<T: AgentOutput> Sealed for T {}
+}
+
+/// What options can ask for: nothing ([`NoOutput`]), or a type that an agent can answer with.
+pub trait RunOutput: sealed::Sealed + 'static {
+    /// What [`RunResult::output`] is.
+    type Value: Send + 'static;
+
+    #[doc(hidden)]
+    fn contract() -> Option<OutputSpec>;
+
+    #[doc(hidden)]
+    fn read(block: Option<&str>, spec: Option<&OutputSpec>) -> Option<Result<Self::Value, ExtractError>>;
+}
+
+impl RunOutput for NoOutput {
+    type Value = ();
+
+    fn contract() -> Option<OutputSpec> {
+        None
+    }
+
+    fn read(_: Option<&str>, _: Option<&OutputSpec>) -> Option<Result<(), ExtractError>> {
+        Some(Ok(()))
+    }
+}
+
+impl<T: AgentOutput> RunOutput for T {
+    type Value = T;
+
+    fn contract() -> Option<OutputSpec> {
+        Some(OutputSpec::of::<T>())
+    }
+
+    fn read(block: Option<&str>, spec: Option<&OutputSpec>) -> Option<Result<T, ExtractError>> {
+        Some(T::read_block(block?, spec?))
+    }
+}
+
+/// What an interactive session can be asked for: nothing.
+///
+/// A person ends the session when they like, so there is no answer to read.
+#[diagnostic::on_unimplemented(
+    message = "an interactive session cannot give the output `{Self}`",
+    label = "these options ask for an output",
+    note = "leave out `.output::<{Self}>()`, or get the value from an unattended run: `sandcastle::run_with::<{Self}>(options)`"
+)]
+pub trait InteractiveOutput: sealed::Sealed + 'static {}
+
+impl InteractiveOutput for NoOutput {}
+
+/// Runs an agent and returns what it did, with the output that the options ask for.
+///
+/// # Errors
+/// Before anything is started, when the options do not pass the checks ([`Error::is_entry_check`]); afterwards when
+/// the agent fails, a time limit is reached, the run is cancelled, or no valid output is obtained
+/// ([`Error::structured_output`]). Every error of a started run carries the [`Work`] that was done.
+///
+/// # Cancel safety
+/// Dropping the future kills the agent and everything it started, and returns when they are gone. Commits and files
+/// stay as they are.
+///
+/// # Examples
+/// ```
+/// # use sandcastle_core as sandcastle;
+/// # use sandcastle::{Agent, SandboxProvider};
+/// # async fn example(agent: impl Agent, sandbox: impl SandboxProvider) -> sandcastle::Result<()> {
+/// use sandcastle::RunOptions;
+///
+/// let result = sandcastle::run(RunOptions::new(agent, sandbox).prompt("Fix the failing test.")).await?;
+/// println!("{} commits on {}", result.commits.len(), result.branch);
+/// # Ok(()) }
+/// ```
+///
+/// [`Error::is_entry_check`]: crate::Error::is_entry_check
+/// [`Error::structured_output`]: crate::Error::structured_output
+/// [`Work`]: crate::Work
+pub async fn run<O: RunOutput>(options: RunOptions<O>) -> Result<RunResult<O::Value>> {
+    let spec = O::contract().map(Arc::new);
+    let judged = spec.clone();
+    let contract = Contract::new(spec, move |block| O::read(block, judged.as_deref()));
+    driver::drive(options.settings, contract).await
+}
+
+/// Runs an agent that has to answer with a `T`, and returns it with what the agent did.
+///
+/// The same as [`run`] with [`RunOptions::output`].
+///
+/// # Errors
+/// As [`run`]. When the agent finished and no valid `T` was obtained, [`Error::structured_output`] holds the exact
+/// answer, every problem, and what is needed to go on.
+///
+/// # Cancel safety
+/// As [`run`].
+///
+/// # Examples
+/// ```
+/// # use sandcastle_core as sandcastle;
+/// # use sandcastle::{Agent, SandboxProvider};
+/// # async fn example<Review: sandcastle::AgentOutput>(agent: impl Agent, sandbox: impl SandboxProvider) -> sandcastle::Result<()> {
+/// use sandcastle::RunOptions;
+///
+/// let prompt = format!("Review this repository.\n\n{}", Review::prompt_snippet());
+/// let result = sandcastle::run_with::<Review>(RunOptions::new(agent, sandbox).prompt(prompt)).await?;
+/// let review: Review = result.output;
+/// # let _ = review; Ok(()) }
+/// ```
+///
+/// [`Error::structured_output`]: crate::Error::structured_output
+pub async fn run_with<T: AgentOutput>(options: RunOptions) -> Result<RunResult<T>> {
+    run(options.output::<T>()).await
+}
+
+/// Runs an agent whose answer is described at run time.
+///
+/// # Errors
+/// As [`run_with`].
+///
+/// # Cancel safety
+/// As [`run`].
+///
+/// # Examples
+/// ```
+/// # use sandcastle_core as sandcastle;
+/// # use sandcastle::{Agent, SandboxProvider};
+/// # async fn example(agent: impl Agent, sandbox: impl SandboxProvider) -> sandcastle::Result<()> {
+/// use sandcastle::{OutputSpec, RunOptions};
+///
+/// let schema = serde_json::json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+/// let spec = OutputSpec::json("result", schema)?;
+/// let options = RunOptions::new(agent, sandbox).prompt("Count the files. Answer as <result>{\"n\": ...}</result>.");
+/// let result = sandcastle::run_spec(options, spec).await?;
+/// println!("{}", result.output["n"]);
+/// # Ok(()) }
+/// ```
+pub async fn run_spec(options: RunOptions, spec: OutputSpec) -> Result<RunResult<Value>> {
+    let spec = Arc::new(spec);
+    let judged = Arc::clone(&spec);
+    let contract = Contract::new(Some(spec), move |block| block.map(|block| judged.read_block(block)));
+    driver::drive(options.settings, contract).await
+}

@@ -1,0 +1,221 @@
+//! The attempts at a structured output.
+//!
+//! An answer that is not valid is followed by a correction in the same session, as often as the output allows. Trouble
+//! of the model's service is not the answer's fault: it does not use up those attempts, and the correction that could
+//! not be delivered is sent again, a few times and each time later.
+
+use std::time::Duration;
+
+use super::driver::{Judge, Verdict, finish};
+use super::event::RunEvent;
+use super::iteration::{Stage, Turn, TurnEnd};
+use super::ledger::Ledger;
+use super::outcome::{AnswerGuarantee, Ending, StructuredOutputError};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{FailureKind, StopReason};
+use crate::output::{ExtractError, OutputSpec, Stage as OutputStage};
+use crate::session::SessionRequest;
+use crate::work::{Attempt, AttemptOutcome};
+
+/// How often a correction is sent again because the model's service failed.
+const RESENDS: u32 = 2;
+/// How long it is waited before that, times two for each time.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The attempts of one run.
+pub(super) struct Attempts<'a> {
+    stage: &'a Stage,
+    spec: &'a OutputSpec,
+    retries_left: u32,
+    resends_left: u32,
+    /// Why the last answer was refused.
+    refused: Option<ExtractError>,
+}
+
+enum Next {
+    /// The output is there.
+    Done(Ending),
+    /// This is said next, in this session.
+    Say(String, SessionRequest),
+}
+
+impl<'a> Attempts<'a> {
+    pub(super) fn new(stage: &'a Stage, spec: &'a OutputSpec) -> Self {
+        Self { stage, spec, retries_left: spec.retries(), resends_left: RESENDS, refused: None }
+    }
+
+    /// Goes on until the output is there or nothing more may be tried.
+    pub(super) async fn run(
+        mut self,
+        prompt: String,
+        session: SessionRequest,
+        judge: &mut Judge<'_>,
+        ledger: &mut Ledger,
+    ) -> Result<Ending> {
+        let (mut prompt, mut session) = (prompt, session);
+        loop {
+            let turn = self.play(&prompt, &session, ledger).await?;
+            match self.judge_turn(turn, (prompt, session), judge, ledger).await? {
+                Next::Done(ending) => return Ok(ending),
+                Next::Say(next, in_session) => (prompt, session) = (next, in_session),
+            }
+        }
+    }
+
+    /// Plays one turn. A correction that the agent refuses to listen to, as some do while their last process is still
+    /// being put away, is said once more.
+    async fn play(&self, prompt: &str, session: &SessionRequest, ledger: &mut Ledger) -> Result<Turn> {
+        let number = u32::try_from(ledger.work.iterations.len()).unwrap_or(u32::MAX).saturating_add(1);
+        ledger.tell(&RunEvent::IterationStarted { number });
+        let turn = self.stage.play(prompt, session, Some(self.spec.locator()), ledger).await?;
+        let refused = self.refused.is_some() && !turn.acted;
+        if !refused || !matches!(turn.end, TurnEnd::Failed(kind, _) if kind != FailureKind::Transport) {
+            return Ok(turn);
+        }
+        ledger.work.iterations.push(turn.record);
+        self.pause(PAUSE).await;
+        self.stage.play(prompt, session, Some(self.spec.locator()), ledger).await
+    }
+
+    async fn pause(&self, length: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(length) => {}
+            () = self.stage.cancel.cancelled() => {}
+            () = self.stage.limits.total_reached() => {}
+        }
+    }
+
+    async fn judge_turn(
+        &mut self,
+        mut turn: Turn,
+        said: (String, SessionRequest),
+        judge: &mut Judge<'_>,
+        ledger: &mut Ledger,
+    ) -> Result<Next> {
+        let commits = ledger.collect_commits().await;
+        let mut attempt = Attempt {
+            number: u32::try_from(ledger.work.attempts.len()).unwrap_or(u32::MAX).saturating_add(1),
+            outcome: AttemptOutcome::AgentFailed,
+            message: None,
+            commits,
+            usage: turn.record.usage,
+            session_id: turn.record.session_id.clone(),
+        };
+        let verdict = self.verdict(&mut turn, judge);
+        let (signal, resumable) = (turn.signal, turn.record.session_id.clone());
+        ledger.work.usage += turn.record.usage;
+        ledger.work.iterations.push(turn.record);
+        match verdict {
+            Verdict::Accepted => {
+                attempt.outcome = AttemptOutcome::Accepted;
+                ledger.work.attempts.push(attempt);
+                Ok(Next::Done(Ending {
+                    completion_signal: signal,
+                    answer_guarantee: Some(AnswerGuarantee::Tag),
+                }))
+            }
+            Verdict::Refused(error) => {
+                attempt.outcome = outcome_of(error.stage());
+                attempt.message = Some(error.to_string());
+                self.after_refusal(attempt, error, resumable.map(SessionRequest::Resume), ledger)
+            }
+            Verdict::Failed(end) => self.after_failure(attempt, end, said, ledger).await,
+        }
+    }
+
+    fn verdict(&self, turn: &mut Turn, judge: &mut Judge<'_>) -> Verdict {
+        let tag = self.spec.tag();
+        match &turn.end {
+            TurnEnd::Completed(StopReason::Complete) => match turn.located.take() {
+                Some(locator) => judge(locator),
+                None => Verdict::Refused(ExtractError::missing(tag)),
+            },
+            TurnEnd::Completed(StopReason::OutputLimit) | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
+                Verdict::Refused(ExtractError::truncated(tag, turn.located.take()))
+            }
+            TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {
+                Verdict::Refused(ExtractError::refused(tag, turn.located.take()))
+            }
+            end => Verdict::Failed(end.clone()),
+        }
+    }
+
+    fn after_refusal(
+        &mut self,
+        attempt: Attempt,
+        error: ExtractError,
+        session: Option<SessionRequest>,
+        ledger: &mut Ledger,
+    ) -> Result<Next> {
+        let may_retry = self.retries_left > 0 && error.stage() != OutputStage::Refused;
+        if may_retry && session.is_none() {
+            ledger.warn("the answer cannot be corrected: the agent named no session to resume".to_owned());
+        }
+        let next = session.filter(|_| may_retry);
+        ledger.tell(&RunEvent::AttemptFailed {
+            number: attempt.number,
+            outcome: attempt.outcome,
+            message: error.to_string(),
+            remaining: if next.is_some() { self.retries_left } else { 0 },
+        });
+        ledger.work.attempts.push(attempt);
+        let Some(session) = next else { return Err(not_obtained(error, ledger)) };
+        self.retries_left -= 1;
+        let feedback = error.feedback(self.retries_left);
+        self.refused = Some(error);
+        Ok(Next::Say(feedback, session))
+    }
+
+    async fn after_failure(
+        &mut self,
+        mut attempt: Attempt,
+        end: TurnEnd,
+        said: (String, SessionRequest),
+        ledger: &mut Ledger,
+    ) -> Result<Next> {
+        let error = finish::error_of(&end, self.stage);
+        let transport = matches!(end, TurnEnd::Failed(FailureKind::Transport, _));
+        attempt.outcome = if transport { AttemptOutcome::Transport } else { AttemptOutcome::AgentFailed };
+        attempt.message = Some(error.to_string());
+        let again = transport && self.refused.is_some() && self.resends_left > 0;
+        ledger.tell(&RunEvent::AttemptFailed {
+            number: attempt.number,
+            outcome: attempt.outcome,
+            message: error.to_string(),
+            remaining: self.retries_left,
+        });
+        ledger.work.attempts.push(attempt);
+        if again {
+            self.pause(PAUSE * 2_u32.pow(RESENDS - self.resends_left)).await;
+            self.resends_left -= 1;
+            return Ok(Next::Say(said.0, said.1));
+        }
+        Err(match (self.refused.take(), error.kind()) {
+            (None, _) => error,
+            (Some(refused), ErrorKind::AgentFailed | ErrorKind::SessionNotFound) => {
+                ledger.warn(format!("the correction failed: {error}"));
+                not_obtained(refused, ledger)
+            }
+            (Some(refused), _) => error.with_source(StructuredOutputError::new(refused, &ledger.work)),
+        })
+    }
+}
+
+fn not_obtained(error: ExtractError, ledger: &Ledger) -> Error {
+    let attempts = ledger.work.attempts.len();
+    let message = format!("get a valid `<{}>` in {attempts} attempt(s): {error}", error.tag);
+    Error::new(ErrorKind::StructuredOutput, message)
+        .with_source(StructuredOutputError::new(error, &ledger.work))
+}
+
+fn outcome_of(stage: OutputStage) -> AttemptOutcome {
+    match stage {
+        OutputStage::Missing => AttemptOutcome::Missing,
+        OutputStage::Unclosed => AttemptOutcome::Unclosed,
+        OutputStage::JsonParse => AttemptOutcome::JsonParse,
+        OutputStage::SchemaValidate => AttemptOutcome::SchemaValidate,
+        OutputStage::Rejected => AttemptOutcome::Rejected,
+        OutputStage::Refused => AttemptOutcome::Refused,
+        OutputStage::Truncated => AttemptOutcome::Truncated,
+    }
+}

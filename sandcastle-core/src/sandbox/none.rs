@@ -1,0 +1,114 @@
+//! The provider that adds no isolation: programs run on this host as the user who started us.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{BoxFuture, Inherit, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest};
+use crate::error::Result;
+use crate::git::DROPPED_VARIABLES;
+
+/// Runs agents on this host, without isolation.
+///
+/// An agent inherits the environment of this process, less the variables that would point git at another repository.
+/// [`NoSandbox::clear_env`] gives it an empty one instead.
+///
+/// An agent that runs unattended can do whatever the user can do. Use it in places that are isolated already, such as
+/// a container or a CI job.
+///
+/// ```
+/// use sandcastle_core::sandbox::NoSandbox;
+///
+/// let sandbox = NoSandbox::new().clear_env().env("HOME", "/srv/agent").env("PATH", "/usr/bin:/bin");
+/// # let _ = sandbox;
+/// ```
+#[derive(Clone, Default)]
+pub struct NoSandbox {
+    inherit: Option<Inherit>,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl std::fmt::Debug for NoSandbox {
+    /// Shows the names of variables and never their values.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&OsStr> = self.env.iter().map(|(key, _)| key.as_os_str()).collect();
+        f.debug_struct("NoSandbox").field("inherit", &self.inherit()).field("env", &names).finish()
+    }
+}
+
+impl NoSandbox {
+    /// Creates the provider.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a variable for every program inside.
+    #[must_use]
+    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((key.into(), value.into()));
+        self
+    }
+
+    /// Hides the environment of this process from the programs inside; they see only what is set for them.
+    #[must_use]
+    pub fn clear_env(mut self) -> Self {
+        self.inherit = Some(Inherit::Nothing);
+        self
+    }
+
+    fn inherit(&self) -> Inherit {
+        self.inherit.unwrap_or(Inherit::All)
+    }
+
+    /// Returns a variable as the programs inside see it.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "programs inside inherit this environment, so it is part of the answer"
+    )]
+    fn variable(&self, key: &str) -> Option<OsString> {
+        let own = self.env.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.clone());
+        own.or_else(|| (self.inherit() == Inherit::All).then(|| std::env::var_os(key)).flatten())
+    }
+}
+
+impl SandboxProvider for NoSandbox {
+    fn name(&self) -> &str {
+        "none"
+    }
+
+    fn create<'a>(&'a self, request: SandboxRequest<'a>) -> BoxFuture<'a, Result<Arc<dyn SandboxHandle>>> {
+        let handle = Handle { provider: self.clone(), worktree: request.worktree.to_path_buf() };
+        Box::pin(async move { Ok(Arc::new(handle) as Arc<dyn SandboxHandle>) })
+    }
+}
+
+#[derive(Debug)]
+struct Handle {
+    provider: NoSandbox,
+    worktree: PathBuf,
+}
+
+impl SandboxHandle for Handle {
+    fn worktree(&self) -> &Path {
+        &self.worktree
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        self.provider.variable("HOME").map(PathBuf::from)
+    }
+
+    fn start<'a>(&'a self, mut program: Program) -> BoxFuture<'a, io::Result<Running>> {
+        program.inherit = self.provider.inherit();
+        program.removed_env.extend(DROPPED_VARIABLES.iter().map(OsString::from));
+        program.env.splice(0..0, self.provider.env.iter().cloned());
+        let cwd = program.cwd.take().unwrap_or_else(|| self.worktree.clone());
+        program.cwd = Some(cwd);
+        Box::pin(async move { Running::start(&program) })
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}

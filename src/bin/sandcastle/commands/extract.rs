@@ -1,0 +1,117 @@
+//! `sandcastle extract`: reads a structured output from what an agent printed earlier.
+//!
+//! The input is read piece by piece and never kept, so it may be of any length.
+
+use std::io::Read;
+
+use sandcastle::agent::Decoder;
+use sandcastle::jsonl::{Line, LineBuffer};
+use sandcastle::output::locate::Locator;
+use sandcastle::{AgentEvent, OutputFormat, OutputSpec, registry};
+use serde_json::{Value, json};
+
+use super::output::{open, spec};
+use crate::cli::ExtractArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::reporter::Reporter;
+
+/// How much is read at once.
+const PIECE: usize = 64 * 1024;
+
+pub(super) fn extract(args: &ExtractArgs, reporter: &Reporter) -> Result<Exit, Failure> {
+    let spec = spec(&args.tag, args.schema.as_deref(), args.text)?;
+    let decoder =
+        args.agent.as_deref().map(|name| registry::find(name).map(registry::Entry::decoder)).transpose()?;
+    let mut input = open(&args.file)?;
+    let mut locator = spec.locator();
+    let read = match decoder {
+        Some(decoder) => read_stream(&mut *input, decoder, &mut locator),
+        None => read_text(&mut *input, &mut locator),
+    };
+    read.map_err(|error| Failure::input(format_args!("read `{}`", args.file.display()), error))?;
+    let found = locator.finish().and_then(|block| spec.read_block(block.as_str()));
+    match found {
+        Ok(value) => {
+            reporter.result(&json!({ "output": value }), &bare(&value, &spec))?;
+            Ok(Exit::Done)
+        }
+        Err(error) => Err(Failure::from(&error)),
+    }
+}
+
+/// The value alone: JSON as JSON, text as text.
+fn bare(value: &Value, spec: &OutputSpec) -> String {
+    match value {
+        Value::String(text) if spec.format() == OutputFormat::Text => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+fn read_text(input: &mut dyn Read, locator: &mut Locator) -> std::io::Result<()> {
+    let mut piece = vec![0; PIECE];
+    let mut cut = Vec::new();
+    loop {
+        let count = input.read(&mut piece)?;
+        if count == 0 {
+            locator.push(&String::from_utf8_lossy(&cut));
+            return Ok(());
+        }
+        cut.extend_from_slice(&piece[..count]);
+        // A character at the edge of two pieces waits for its second half.
+        let whole = cut.len() - unfinished(&cut);
+        locator.push(&String::from_utf8_lossy(&cut[..whole]));
+        cut.drain(..whole);
+    }
+}
+
+/// Counts the bytes at the end that begin a character and do not finish it.
+fn unfinished(bytes: &[u8]) -> usize {
+    let end = &bytes[bytes.len().saturating_sub(3)..];
+    match std::str::from_utf8(end) {
+        Err(error) if error.error_len().is_none() => end.len() - error.valid_up_to(),
+        // What stands before the last character may itself be cut; only the end matters.
+        Err(_) => (1..=end.len()).find(|&n| matches!(std::str::from_utf8(&end[end.len() - n..]), Err(error) if error.error_len().is_none() && error.valid_up_to() == 0)).unwrap_or(0),
+        Ok(_) => 0,
+    }
+}
+
+fn read_stream(
+    input: &mut dyn Read,
+    mut decoder: Box<dyn Decoder>,
+    locator: &mut Locator,
+) -> std::io::Result<()> {
+    let mut lines = LineBuffer::new();
+    let mut events = Vec::new();
+    let mut piece = vec![0; PIECE];
+    loop {
+        let count = input.read(&mut piece)?;
+        lines.push(&piece[..count]);
+        while let Some(line) = lines.next_line() {
+            decode(line, decoder.as_mut(), &mut events, locator);
+        }
+        if count == 0 {
+            if let Some(line) = lines.finish() {
+                decode(line, decoder.as_mut(), &mut events, locator);
+            }
+            decoder.end(&mut events);
+            say(&mut events, locator);
+            return Ok(());
+        }
+    }
+}
+
+fn decode(line: Line<'_>, decoder: &mut dyn Decoder, events: &mut Vec<AgentEvent>, locator: &mut Locator) {
+    if let Line::Complete(bytes) = line {
+        decoder.line(bytes, events);
+        say(events, locator);
+    }
+}
+
+fn say(events: &mut Vec<AgentEvent>, locator: &mut Locator) {
+    for event in events.drain(..) {
+        if let AgentEvent::Text { text } = event {
+            locator.push(&text);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! One file per command: its arguments become options, the library does the work.
+
+mod agent;
+mod extract;
+mod interactive;
+mod output;
+mod run;
+mod schema;
+
+use crate::cli::Command;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::reporter::Reporter;
+
+/// Does what was asked for.
+pub(crate) async fn run(command: Command, reporter: &Reporter) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(args) => run::run(*args, reporter).await,
+        Command::Extract(args) => extract::extract(&args, reporter),
+        Command::Schema(command) => schema::schema(&command, reporter),
+        Command::Interactive(args) => interactive::interactive(args).await,
+    }
+}

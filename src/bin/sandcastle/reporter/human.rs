@@ -1,0 +1,71 @@
+//! The form for persons. What an agent said is cleaned before it reaches a terminal.
+
+use std::io::{self, IsTerminal};
+
+use sandcastle::{AgentEvent, RunEvent};
+
+use super::Verbosity;
+use crate::cli::Color;
+
+/// Words an event, if it is worth a line.
+pub(super) fn event(event: &RunEvent, verbosity: Verbosity) -> Option<String> {
+    let line = match event {
+        RunEvent::Started { agent, branch } => format!("{agent} works on {branch}"),
+        RunEvent::IterationStarted { number } => format!("agent process {number}"),
+        RunEvent::AttemptFailed { number, message, remaining, .. } => {
+            format!("attempt {number} failed, {remaining} left: {message}")
+        }
+        RunEvent::Warning { message } => format!("warning: {message}"),
+        RunEvent::Agent { event } => return agent(event, verbosity).map(|line| clean(&line)),
+        _ => return None,
+    };
+    Some(clean(&line))
+}
+
+fn agent(event: &AgentEvent, verbosity: Verbosity) -> Option<String> {
+    match event {
+        AgentEvent::ToolCall { name, detail } => Some(format!("  > {name}: {}", first_line(detail))),
+        AgentEvent::Waiting { message } => Some(format!("  . {message}")),
+        AgentEvent::Warning { message } => Some(format!("  ! {message}")),
+        AgentEvent::Text { text } if verbosity == Verbosity::Verbose => Some(text.clone()),
+        AgentEvent::Thinking { text } if verbosity == Verbosity::Verbose => Some(format!("  ~ {text}")),
+        _ => None,
+    }
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(120) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+/// Words a failure.
+pub(super) fn failure(text: &str, color: Color) -> String {
+    let coloured = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => io::stderr().is_terminal(),
+    };
+    let text = clean(text);
+    if coloured { format!("\x1b[1;31merror\x1b[0m: {text}") } else { format!("error: {text}") }
+}
+
+/// Takes out what a terminal would obey.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_call_cannot_move_the_cursor() {
+        let event = RunEvent::Agent {
+            event: AgentEvent::ToolCall { name: "Bash".into(), detail: "echo \x1b[2J\nrm".into() },
+        };
+        assert_eq!(super::event(&event, Verbosity::Normal).unwrap(), "  > Bash: echo \u{fffd}[2J");
+    }
+}

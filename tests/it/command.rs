@@ -1,0 +1,225 @@
+//! The `sandcastle` command as a script sees it: its output, its exit codes, one JSON object.
+
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+use sandcastle::testing::ScratchRepo;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::process::{Finished, Invocation};
+use crate::support::processes::UniqueSleep;
+
+/// A folder with a repository, and the command to run in it.
+struct Desk {
+    repository: ScratchRepo,
+    home: TempDir,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        Self { repository: ScratchRepo::new().await.unwrap(), home: TempDir::new().unwrap() }
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.home.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn command(&self, args: &[&str]) -> Invocation {
+        let environment = [
+            ("PATH", crate::support::real_agent::search_path()),
+            ("HOME", self.home.path().display().to_string()),
+        ];
+        Invocation::new(env!("CARGO_BIN_EXE_sandcastle"), self.repository.path())
+            .arguments(args)
+            .environment(environment.map(|(key, value)| (key.to_owned(), value)))
+    }
+
+    fn run(&self, args: &[&str]) -> Finished {
+        self.command(args).run()
+    }
+
+    fn run_with_input(&self, args: &[&str], input: &str) -> Finished {
+        self.command(args).input(input).run()
+    }
+
+    /// The command that runs the scripted agent with this script.
+    fn play(&self, script: &Value, args: &[&str]) -> Invocation {
+        let script = self.file("script.json", script.to_string());
+        let mut all =
+            vec!["--format", "json", "run", "--agent", "scripted", "--model", script.to_str().unwrap()];
+        all.extend(args);
+        self.command(&all)
+    }
+}
+
+/// The only thing on the standard output is one JSON object.
+fn json_of(finished: &Finished) -> Value {
+    assert_eq!(finished.stdout.lines().count(), 1, "{finished:?}");
+    serde_json::from_str(&finished.stdout).unwrap()
+}
+
+fn one_turn(steps: &Value) -> Value {
+    json!({ "turns": [{ "steps": steps }], "after": "repeat" })
+}
+
+const SCHEMA: &str =
+    r#"{"type":"object","properties":{"severity":{"enum":["low","high"]}},"required":["severity"]}"#;
+
+#[tokio::test]
+async fn extract_prints_the_bare_value() {
+    let desk = Desk::new().await;
+    let text = "thinking... <result>\n```json\n{\"severity\": \"low\"}\n```\n</result> bye";
+    let ended = desk.run_with_input(&["extract", "--tag", "result"], text);
+    assert_eq!(
+        (ended.code(), ended.stdout.as_str()),
+        (Some(0), "{\"severity\":\"low\"}\n"),
+        "{}",
+        ended.stderr
+    );
+    let file = desk.file("said.txt", text);
+    let schema = desk.file("schema.json", SCHEMA);
+    let (file, schema) = (file.to_str().unwrap(), schema.to_str().unwrap());
+    let ended = desk.run(&["--format", "json", "extract", "--tag", "result", "--schema", schema, file]);
+    assert_eq!(json_of(&ended), json!({ "output": { "severity": "low" } }));
+    let ended = desk.run_with_input(&["extract", "--tag", "s", "--text"], "<s> two\nlines </s>");
+    assert_eq!(ended.stdout, "two\nlines\n");
+}
+
+#[tokio::test]
+async fn extract_says_what_is_wrong_and_where() {
+    let desk = Desk::new().await;
+    let schema = desk.file("schema.json", SCHEMA);
+    let args = ["--format", "json", "extract", "--tag", "result", "--schema", schema.to_str().unwrap()];
+    for (text, stage) in [
+        ("nothing", "missing"),
+        ("<result>{\"severity\":", "unclosed"),
+        ("<result>{\"severity\":}</result>", "json-parse"),
+        ("<result>{\"severity\":\"big\"}</result>", "schema-validate"),
+    ] {
+        let ended = desk.run_with_input(&args, text);
+        assert_eq!(ended.code(), Some(3), "{text}");
+        assert_eq!(json_of(&ended)["error"]["stage"], stage, "{text}: {}", ended.stdout);
+        assert_eq!(json_of(&ended)["error"]["tag"], "result");
+    }
+    let ended = desk.run_with_input(&args, "<result>{\"severity\":\"big\"}</result>");
+    let error = &json_of(&ended)["error"];
+    assert_eq!(error["problems"][0]["path"], "/severity");
+    assert_eq!(error["raw_matched"], "{\"severity\":\"big\"}");
+    let message = error["problems"][0]["message"].as_str().unwrap();
+    assert!(message.contains("low") && message.contains("high"), "{message}");
+}
+
+#[tokio::test]
+async fn extract_reads_an_agents_own_lines() {
+    let desk = Desk::new().await;
+    let codex = concat!(
+        r#"{"type":"thread.started","thread_id":"t"}"#,
+        "\n",
+        r#"{"type":"item.completed","item":{"id":"1","type":"command_execution","aggregated_output":"<result>{\"n\":0}</result>"}}"#,
+        "\n",
+        r#"{"type":"item.completed","item":{"id":"2","type":"agent_message","text":"<result>{\"n\":"}}"#,
+        "\n",
+        r#"{"type":"item.completed","item":{"id":"3","type":"agent_message","text":"2}</result>"}}"#,
+        "\n",
+        r#"{"type":"turn.completed","usage":{}}"#,
+        "\n",
+    );
+    let ended = desk.run_with_input(&["extract", "--tag", "result", "--agent", "codex"], codex);
+    assert_eq!(ended.stdout, "{\"n\":2}\n", "{}", ended.stderr);
+    let ended = desk.run_with_input(&["extract", "--tag", "result", "--agent", "coddex"], codex);
+    assert_eq!(ended.code(), Some(2));
+    assert!(ended.stderr.contains("coddex") && ended.stderr.contains("codex"), "{}", ended.stderr);
+}
+
+#[tokio::test]
+async fn run_prints_one_object_with_everything() {
+    let desk = Desk::new().await;
+    let script = one_turn(&json!([
+        { "write-file": { "path": "x", "content": "1" } },
+        { "commit": "Work" },
+        { "say": "<result>{\"severity\":\"low\"}</result>" }
+    ]));
+    let ended = desk.play(&script, &["--prompt", "answer in <result>", "--tag", "result"]).run();
+    assert_eq!(ended.code(), Some(0), "{}{}", ended.stdout, ended.stderr);
+    let object = json_of(&ended);
+    assert_eq!(object["output"], json!({ "severity": "low" }));
+    assert_eq!(object["branch"], "main");
+    assert_eq!(object["commits"][0]["sha"].as_str().unwrap().len(), 40);
+    assert_eq!(object["answer_guarantee"], "tag");
+    assert_eq!(object["iterations"].as_array().unwrap().len(), 1);
+    assert!(object["completion_signal"].is_null());
+}
+
+#[tokio::test]
+async fn run_fails_with_the_stage_and_the_work() {
+    let desk = Desk::new().await;
+    let schema = desk.file("schema.json", SCHEMA);
+    let script = one_turn(&json!([{ "say": "<result>{\"severity\":\"big\"}</result>" }]));
+    let args = [
+        "--prompt",
+        "in <result>",
+        "--tag",
+        "result",
+        "--schema",
+        schema.to_str().unwrap(),
+        "--max-retries",
+        "1",
+    ];
+    let ended = desk.play(&script, &args).run();
+    assert_eq!(ended.code(), Some(3), "{}", ended.stderr);
+    let error = &json_of(&ended)["error"];
+    assert_eq!(error["stage"], "schema-validate");
+    assert_eq!(error["attempts"].as_array().unwrap().len(), 2);
+    assert!(error["session_id"].is_string(), "{error}");
+    assert_eq!(error["branch"], "main");
+}
+
+#[tokio::test]
+async fn exit_codes_tell_usage_from_failure() {
+    let desk = Desk::new().await;
+    let failing = one_turn(&json!([{ "exit": 4 }]));
+    assert_eq!(desk.play(&failing, &["--prompt", "go"]).run().code(), Some(1));
+    let ended = desk.play(&failing, &["--prompt", "go", "--tag", "result"]).run();
+    assert_eq!(ended.code(), Some(2), "the prompt does not name the tag");
+    assert_eq!(json_of(&ended)["error"]["kind"], "prompt");
+    let ended = desk.play(&failing, &["--prompt", "go", "--idle-timeout", "never"]).run();
+    assert_eq!(ended.code(), Some(2));
+    assert_eq!(json_of(&ended)["error"]["kind"], "usage");
+    assert_eq!(desk.run(&["--help"]).code(), Some(0));
+    assert_eq!(desk.run(&["frobnicate"]).code(), Some(2));
+}
+
+#[tokio::test]
+async fn schemas_are_checked_and_worded() {
+    let desk = Desk::new().await;
+    let good = desk.file("good.json", SCHEMA);
+    let bad = desk.file("bad.json", "{\"type\": 5}");
+    assert_eq!(desk.run(&["schema", "check", good.to_str().unwrap()]).code(), Some(0));
+    assert_eq!(desk.run(&["schema", "check", bad.to_str().unwrap()]).code(), Some(2));
+    for style in ["typescript", "json-schema", "example"] {
+        let ended =
+            desk.run(&["schema", "snippet", "--tag", "verdict", "--style", style, good.to_str().unwrap()]);
+        assert!(
+            ended.stdout.contains("<verdict>") && ended.stdout.contains("low"),
+            "{style}: {}",
+            ended.stdout
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_the_agent_and_says_130() {
+    let desk = Desk::new().await;
+    let sleep = UniqueSleep::new();
+    let script = one_turn(&json!([{ "shell": format!("setsid sleep {}", sleep.seconds()) }]));
+    let running = desk.play(&script, &["--prompt", "go"]).start();
+    sleep.wait_for(1).await;
+    running.signal(Signal::INT);
+    let ended = running.finish();
+    assert_eq!(ended.code(), Some(130));
+    assert_eq!(json_of(&ended)["error"]["kind"], "cancelled");
+    assert_eq!(sleep.alive(), 0);
+}

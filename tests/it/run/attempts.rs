@@ -1,0 +1,208 @@
+//! Structured outputs: the first answer and the retries.
+
+use std::time::Duration;
+
+use sandcastle::event::{FailureKind, StopReason};
+use sandcastle::testing::Turn;
+use sandcastle::{AnswerGuarantee, AttemptOutcome, ErrorKind, Stage};
+
+use super::{Bench, N, Retried, say};
+
+const GOOD: &str = r#"<result>{"n":5}</result>"#;
+const BAD: &str = r#"<result>{"n":"x"}</result>"#;
+
+#[tokio::test]
+async fn case_086_one_call_gives_the_type() {
+    let bench = Bench::new().await;
+    let turn = Turn::new().write_file("x", "1").commit("Work").say("Here: ").say(GOOD).say(" bye");
+    let result = sandcastle::run_with::<N>(bench.options([turn])).await.unwrap();
+    assert_eq!(result.output, N { n: 5 });
+    assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Tag));
+    assert_eq!(result.attempts.len(), 1);
+    assert_eq!(result.attempts[0].outcome, AttemptOutcome::Accepted);
+    assert_eq!(result.attempts[0].commits, result.commits);
+}
+
+#[tokio::test]
+async fn case_010_a_tag_split_over_messages() {
+    let bench = Bench::new().await;
+    let turn = Turn::new().say_pieces(["<res", "ult>{\"n\"", ":7}</", "result>"]);
+    assert_eq!(sandcastle::run_with::<N>(bench.options([turn])).await.unwrap().output.n, 7);
+}
+
+#[tokio::test]
+async fn case_015_only_the_main_agent_counts() {
+    let bench = Bench::new().await;
+    let turn = Turn::new().tool_output(GOOD).think(GOOD).sub_agent_says(GOOD).say("Finished.");
+    let error = sandcastle::run_with::<N>(bench.options([turn])).await.unwrap_err();
+    assert_eq!(error.structured_output().unwrap().stage(), Stage::Missing);
+}
+
+#[tokio::test]
+async fn case_047_the_error_carries_everything() {
+    let bench = Bench::new().await;
+    let turn = Turn::new().write_file("x", "1").commit("Work").say(BAD).usage(3, 4);
+    let error = sandcastle::run_with::<N>(bench.options([turn])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StructuredOutput);
+    let output = error.structured_output().unwrap();
+    assert_eq!(output.stage(), Stage::SchemaValidate);
+    assert_eq!(output.tag, "result");
+    assert_eq!(output.raw_matched.as_deref(), Some(r#"{"n":"x"}"#));
+    assert_eq!(output.problems[0].path, "/n");
+    assert_eq!(output.commits[0].subject, "Work");
+    assert_eq!(output.branch.as_ref().unwrap(), &"main");
+    assert_eq!(output.usage.output_tokens, 4);
+    assert!(output.session_id.is_some());
+    assert!(output.feedback().contains("/n"));
+    assert_eq!(output.to_string().lines().count(), 1);
+    assert_eq!(error.to_string().lines().count(), 1, "{error}");
+    assert!(bench.logged().contains("/n"), "{}", bench.logged());
+}
+
+#[tokio::test]
+async fn case_051_commits_survive_a_missing_answer() {
+    let bench = Bench::new().await;
+    let turn = Turn::new().write_file("x", "1").commit("Work").say("I forgot.");
+    let error = sandcastle::run_with::<N>(bench.options([turn])).await.unwrap_err();
+    let output = error.structured_output().unwrap();
+    assert_eq!(output.stage(), Stage::Missing);
+    assert_eq!(output.commits.len(), 1);
+    assert_eq!(error.work().unwrap().commits, output.commits);
+}
+
+#[tokio::test]
+async fn a_retry_resumes_the_session_and_is_told_what_is_wrong() {
+    let bench = Bench::new().await;
+    let first = Turn::new().write_file("x", "1").commit("One").say(BAD).usage(10, 1);
+    let second = Turn::new().write_file("y", "1").commit("Two").say(GOOD).usage(20, 2);
+    let result = sandcastle::run_with::<Retried>(bench.options([first, second])).await.unwrap();
+    assert_eq!(result.output.n, 5);
+    let outcomes: Vec<_> = result.attempts.iter().map(|attempt| attempt.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::SchemaValidate, AttemptOutcome::Accepted]);
+    let commits: Vec<_> = result.attempts.iter().map(|attempt| attempt.commits.len()).collect();
+    assert_eq!((commits, result.commits.len()), (vec![1, 1], 2));
+    assert_eq!(result.iterations.len(), 2);
+    assert_eq!(result.iterations[0].session_id, result.iterations[1].session_id);
+    assert_eq!((result.usage.input_tokens, result.usage.output_tokens), (30, 3));
+    let prompts = bench.prompts(result.session_id().unwrap());
+    assert_eq!(prompts.len(), 2);
+    assert!(prompts[1].contains("/n") && prompts[1].contains("<result>"), "{}", prompts[1]);
+}
+
+#[tokio::test]
+async fn case_055_exactly_as_many_attempts_as_allowed() {
+    let bench = Bench::new().await;
+    let error = sandcastle::run_with::<Retried>(bench.options([say(BAD), say(BAD), say(BAD), say(GOOD)]))
+        .await
+        .unwrap_err();
+    let output = error.structured_output().unwrap();
+    assert_eq!(output.attempts.len(), 3);
+    // Case 48: the last answer is there, raw and read.
+    assert_eq!(output.raw_matched.as_deref(), Some(r#"{"n":"x"}"#));
+    assert_eq!(output.value, Some(serde_json::json!({ "n": "x" })));
+}
+
+#[tokio::test]
+async fn case_049_every_attempt_has_a_record_with_its_kind() {
+    let bench = Bench::new().await;
+    let turns =
+        [say("<result>{\"n\":}</result>"), Turn::new().exit(1), Turn::new().exit(1), Turn::new().exit(1)];
+    let error = sandcastle::run_with::<Retried>(bench.options(turns)).await.unwrap_err();
+    let output = error.structured_output().unwrap();
+    let outcomes: Vec<_> = output.attempts.iter().map(|attempt| attempt.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::JsonParse, AttemptOutcome::AgentFailed]);
+    assert_eq!(output.stage(), Stage::JsonParse, "the answer that was refused is the error");
+    assert!(error.work().unwrap().warnings.iter().any(|warning| warning.contains("exit code 1")));
+}
+
+#[tokio::test]
+async fn case_054_trouble_of_the_service_spends_no_retry_and_is_not_told_to_the_model() {
+    let bench = Bench::new().await;
+    let limited = || Turn::new().fail(FailureKind::Transport, "rate limited, slow down");
+    let turns = [say(BAD), limited(), say(BAD), limited(), say(GOOD)];
+    let result = sandcastle::run_with::<Retried>(bench.options(turns)).await.unwrap();
+    let outcomes: Vec<_> = result.attempts.iter().map(|attempt| attempt.outcome).collect();
+    use AttemptOutcome::{Accepted, SchemaValidate, Transport};
+    assert_eq!(outcomes, [SchemaValidate, Transport, SchemaValidate, Transport, Accepted]);
+    for prompt in bench.prompts(result.session_id().unwrap()) {
+        assert!(!prompt.contains("rate limited"), "{prompt}");
+    }
+}
+
+#[tokio::test]
+async fn case_056_the_budget_belongs_to_one_run() {
+    let bench = Bench::new().await;
+    let turns: Vec<_> = (0..6).flat_map(|_| [say(BAD), say(GOOD)]).collect();
+    let mut last = sandcastle::run_with::<Retried>(bench.options(turns)).await.unwrap();
+    for _ in 1..6 {
+        last = last.resume("once more, as <result>").output::<Retried>().await.unwrap();
+        assert_eq!(last.attempts.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn case_059_a_session_that_is_still_locked_is_tried_again() {
+    let bench = Bench::new().await;
+    let turns = [say(BAD).refuse_resume_for(Duration::from_millis(300)), say(GOOD)];
+    let result = sandcastle::run_with::<Retried>(bench.options(turns)).await.unwrap();
+    assert_eq!(result.output.n, 5);
+    assert_eq!(result.iterations.last().unwrap().session_id, result.iterations[0].session_id);
+}
+
+#[tokio::test]
+async fn case_111_a_failed_turn_is_no_success_whatever_it_said() {
+    let bench = Bench::new().await;
+    let turn = Turn::new()
+        .write_file("x", "1")
+        .commit("Work")
+        .say(GOOD)
+        .fail(FailureKind::Authentication, "bad key");
+    let error = sandcastle::run_with::<N>(bench.options([turn])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AgentFailed);
+    assert!(error.to_string().contains("bad key"), "{error}");
+    let work = error.work().unwrap();
+    assert_eq!((work.text.as_str(), work.commits.len()), (GOOD, 1));
+}
+
+#[tokio::test]
+async fn policy_3_a_completed_turn_with_a_bad_exit_gives_the_value_and_a_warning() {
+    let bench = Bench::new().await;
+    let turn = say(GOOD).complete().exit(3);
+    let result = sandcastle::run_with::<N>(bench.options([turn])).await.unwrap();
+    assert_eq!(result.output.n, 5);
+    assert!(result.warnings[0].contains("exit code 3"), "{:?}", result.warnings);
+
+    let error = sandcastle::run_with::<N>(bench.options([say(GOOD).exit(3)])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AgentFailed);
+    assert_eq!(error.work().unwrap().text, GOOD);
+}
+
+#[tokio::test]
+async fn death_by_signal_is_no_success() {
+    let bench = Bench::new().await;
+    for turn in [say(GOOD).kill_self(9), say(GOOD).complete().kill_self(9)] {
+        let error = sandcastle::run_with::<N>(bench.options([turn])).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AgentFailed);
+        assert!(error.to_string().contains("signal 9"), "{error}");
+        assert_eq!(error.work().unwrap().text, GOOD);
+    }
+}
+
+#[tokio::test]
+async fn a_truncated_answer_is_told_apart_and_asked_for_again() {
+    let bench = Bench::new().await;
+    let cut = say(r#"<result>{"n":"#).stop(StopReason::OutputLimit);
+    let result = sandcastle::run_with::<Retried>(bench.options([cut.clone(), say(GOOD)])).await.unwrap();
+    assert_eq!(result.attempts[0].outcome, AttemptOutcome::Truncated);
+    let error = sandcastle::run_with::<N>(bench.options([cut])).await.unwrap_err();
+    assert_eq!(error.structured_output().unwrap().stage(), Stage::Truncated);
+}
+
+#[tokio::test]
+async fn a_refusal_is_not_asked_again() {
+    let bench = Bench::new().await;
+    let turns = [say("I will not.").stop(StopReason::Refused), say(GOOD)];
+    let error = sandcastle::run_with::<Retried>(bench.options(turns)).await.unwrap_err();
+    let output = error.structured_output().unwrap();
+    assert_eq!((output.stage(), output.attempts.len()), (Stage::Refused, 1));
+}

@@ -1,0 +1,151 @@
+//! Time limits, cancelling and dropping: the agent and all it started are gone, the work is kept.
+
+use std::time::{Duration, Instant};
+
+use sandcastle::testing::Turn;
+use sandcastle::{CancellationToken, ErrorKind, Exit};
+
+use super::{Bench, N, Retried, say};
+use crate::support::processes::UniqueSleep;
+
+const GOOD: &str = r#"<result>{"n":5}</result>"#;
+
+/// Commits, starts a tool in a session of its own, and then says nothing more.
+fn stuck(sleep: &UniqueSleep) -> Turn {
+    Turn::new()
+        .write_file("x", "1")
+        .commit("Work")
+        .say("half")
+        .shell(format!("setsid sleep {} </dev/null >/dev/null 2>&1 &", sleep.seconds()))
+        .hang()
+}
+
+#[tokio::test]
+async fn case_169_silence_ends_the_run_and_keeps_the_work() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let options = bench.options([stuck(&sleep)]).idle_timeout(Duration::from_millis(600));
+    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::IdleTimeout);
+    assert_eq!(sleep.alive(), 0);
+    let work = error.work().unwrap();
+    assert_eq!((work.commits.len(), work.text.as_str()), (1, "half"));
+    assert!(work.session_id().is_some());
+}
+
+#[tokio::test]
+async fn the_total_limit_ends_an_agent_that_keeps_talking() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let turn = Turn::new()
+        .shell(format!("setsid sleep {} </dev/null >/dev/null 2>&1 &", sleep.seconds()))
+        .shell(r#"while :; do printf '{"text":"."}\n'; sleep 0.05; done"#);
+    let options = bench.options([turn]).total_timeout(Duration::from_millis(700));
+    let error = sandcastle::run(options).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TotalTimeout);
+    assert_eq!(sleep.alive(), 0);
+}
+
+#[tokio::test]
+async fn a_cancelled_run_leaves_no_process_behind() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let token = CancellationToken::new();
+    let run =
+        tokio::spawn(sandcastle::run(bench.options([stuck(&sleep).ignore_stop()]).cancel(token.clone())));
+    sleep.wait_for(1).await;
+    token.cancel();
+    let error = run.await.unwrap().unwrap_err();
+    assert!(error.is_cancelled());
+    assert_eq!(sleep.alive(), 0);
+    assert_eq!(error.work().unwrap().commits.len(), 1);
+}
+
+#[tokio::test]
+async fn a_dropped_run_leaves_no_process_behind() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let mut run = Box::pin(sandcastle::run(bench.options([stuck(&sleep)])));
+    tokio::select! {
+        _ = &mut run => unreachable!("it hangs"),
+        () = sleep.wait_for(1) => {}
+    }
+    drop(run);
+    assert_eq!(sleep.alive(), 0);
+    assert_eq!(bench.repository.git(["log", "-1", "--format=%s"]).await.unwrap(), "Work");
+}
+
+#[tokio::test]
+async fn an_agent_that_ignores_the_request_is_killed() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let begin = Turn::new().ignore_stop().shell(format!("sleep {} &", sleep.seconds())).say("x").hang();
+    let options = bench.options([begin]).idle_timeout(Duration::from_millis(400));
+    let begun = Instant::now();
+    assert!(sandcastle::run(options).await.unwrap_err().is_timeout());
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    assert_eq!(sleep.alive(), 0);
+}
+
+#[tokio::test]
+async fn case_167_an_agent_that_does_not_exit_gives_its_value() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let turn = say(GOOD).complete().shell(format!("sleep {} & wait", sleep.seconds()));
+    let options = bench.options([turn]).completion_timeout(Duration::from_millis(300));
+    let result = sandcastle::run_with::<N>(options).await.unwrap();
+    assert_eq!(result.output.n, 5);
+    assert_eq!(result.iterations[0].exit, Exit::Ended);
+    assert!(result.warnings[0].contains("did not exit within"), "{:?}", result.warnings);
+    assert_eq!(sleep.alive(), 0);
+}
+
+#[tokio::test]
+async fn a_signal_shortens_the_wait_for_an_agent_that_hangs() {
+    let bench = Bench::new().await;
+    let options = bench.options([say("all done <promise>COMPLETE</promise>").hang()]);
+    let options = options.completion_timeout(Duration::from_millis(300)).max_iterations(3);
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!(result.iterations.len(), 1);
+    assert!(result.completion_signal.is_some());
+}
+
+#[tokio::test]
+async fn what_a_finished_agent_leaves_behind_is_ended_and_told() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let turn =
+        Turn::new().shell(format!("setsid sleep {} </dev/null >/dev/null 2>&1 &", sleep.seconds())).say(GOOD);
+    let result = sandcastle::run_with::<N>(bench.options([turn])).await.unwrap();
+    assert_eq!(result.iterations[0].exit, Exit::Code(0));
+    assert!(result.warnings[0].contains("left behind"), "{:?}", result.warnings);
+    assert_eq!(sleep.alive(), 0);
+}
+
+#[tokio::test]
+async fn cancelling_a_retry_keeps_what_the_first_answer_lacked() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let token = CancellationToken::new();
+    let turns = [say(r#"<result>{"n":"x"}</result>"#), stuck(&sleep)];
+    let run = tokio::spawn(sandcastle::run_with::<Retried>(bench.options(turns).cancel(token.clone())));
+    sleep.wait_for(1).await;
+    token.cancel();
+    let error = run.await.unwrap().unwrap_err();
+    assert!(error.is_cancelled());
+    assert_eq!(error.structured_output().unwrap().raw_matched.as_deref(), Some(r#"{"n":"x"}"#));
+    assert_eq!(sleep.alive(), 0);
+}
+
+#[tokio::test]
+async fn case_172_a_long_prompt_arrives() {
+    let bench = Bench::new().await;
+    let long = "word ".repeat(60_000);
+    let agent = bench.agent([say("ok")]);
+    let options = sandcastle::RunOptions::new(agent, sandcastle::NoSandbox::new())
+        .cwd(bench.repository.path())
+        .logging(sandcastle::Logging::off())
+        .prompt(&long);
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!(bench.prompts(result.session_id().unwrap())[0].trim_end(), long.trim_end());
+}

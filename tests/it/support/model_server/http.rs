@@ -1,0 +1,120 @@
+//! The HTTP side: accepts connections, records requests, sends what the protocols made of the replies.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use http_body_util::channel::{Channel, Sender};
+use http_body_util::{BodyExt, Either, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::ledger::Ledger;
+use super::request::{Purpose, Request};
+use super::wire::{Answer, Ending, Protocol, Stream};
+
+type Body = Either<Full<Bytes>, Channel<Bytes, io::Error>>;
+
+/// Serves until told to stop. Whatever is still open then is closed with the runtime.
+pub(super) fn serve(listener: TcpListener, ledger: Arc<Ledger>, stopped: oneshot::Receiver<()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        tokio::select! {
+            never = accept(listener, ledger) => match never {},
+            // An error is a server that was dropped without a word: a stop as well.
+            _ = stopped => {}
+        }
+    });
+}
+
+async fn accept(listener: TcpListener, ledger: Arc<Ledger>) -> Infallible {
+    let listener = tokio::net::TcpListener::from_std(listener).expect("a listener that does not block");
+    loop {
+        let (connection, _) = listener.accept().await.expect("a connection");
+        let ledger = Arc::clone(&ledger);
+        let service = service_fn(move |request| answer(request, Arc::clone(&ledger)));
+        tokio::spawn(async move {
+            // An error is a client that went away or a reply that was scripted to fail.
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(connection), service)
+                .await;
+        });
+    }
+}
+
+/// Answers one request. An error closes the connection without an answer.
+async fn answer(request: hyper::Request<Incoming>, ledger: Arc<Ledger>) -> io::Result<Response<Body>> {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
+    let request = Request::new(&parts, &body);
+    let (purpose, protocol) = (request.purpose, Protocol::of(&request.path));
+    let asked = request.body.clone();
+    let (number, outcome) = ledger.enter(request);
+    match (purpose, protocol) {
+        (Purpose::Turn | Purpose::Aside, Some(protocol)) => send(protocol.answer(&outcome, number, &asked)),
+        (Purpose::Count, _) => Ok(whole(200, &[], &json!({ "input_tokens": body.len().div_ceil(4) }))),
+        _ => Ok(courtesy(&parts)),
+    }
+}
+
+/// What a client may ask besides answers: a sign of life, the list of models.
+fn courtesy(parts: &hyper::http::request::Parts) -> Response<Body> {
+    match (parts.method.as_str(), parts.uri.path()) {
+        ("HEAD", _) => whole(200, &[], &Value::Null),
+        ("GET", path) if path.ends_with("/models") => {
+            whole(200, &[], &json!({ "object": "list", "data": [{ "id": "scripted", "object": "model" }] }))
+        }
+        (method, path) => {
+            let message = format!("the model server has nothing at {method} {path}");
+            whole(404, &[], &json!({ "error": { "type": "not_found_error", "message": message } }))
+        }
+    }
+}
+
+fn send(answer: Answer) -> io::Result<Response<Body>> {
+    match answer {
+        Answer::Whole { status, headers, body } => Ok(whole(status, &headers, &body)),
+        Answer::Stream(stream) => {
+            let (sender, body) = Channel::new(1);
+            tokio::spawn(play(stream, sender));
+            let mut response = Response::new(Either::Right(body));
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+            Ok(response)
+        }
+        Answer::Dropped => Err(io::Error::other("a reply that was scripted to be dropped")),
+    }
+}
+
+fn whole(status: u16, headers: &[(&'static str, String)], body: &Value) -> Response<Body> {
+    let mut response = Response::new(Either::Left(Full::from(body.to_string())));
+    *response.status_mut() = StatusCode::from_u16(status).expect("a status between 100 and 999");
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for (name, value) in headers {
+        let value = HeaderValue::from_str(value).expect("a header of visible characters");
+        response.headers_mut().insert(HeaderName::from_static(name), value);
+    }
+    response
+}
+
+/// Sends the events of a stream, then ends it as scripted. Stops early when the client is gone.
+async fn play(stream: Stream, mut sender: Sender<Bytes, io::Error>) {
+    for event in &stream.events {
+        if let Some(pause) = stream.pause {
+            tokio::time::sleep(pause).await;
+        }
+        if sender.send_data(Bytes::from(event.to_string())).await.is_err() {
+            return;
+        }
+    }
+    match stream.ending {
+        Ending::Closed => {}
+        Ending::Severed => sender.abort(io::Error::other("a stream that was scripted to be severed")),
+        Ending::Silence(duration) => tokio::time::sleep(duration).await,
+    }
+}

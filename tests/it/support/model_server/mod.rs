@@ -1,0 +1,109 @@
+//! A scripted model server: the model's side of a coding agent, on loopback.
+//!
+//! It speaks Anthropic Messages and OpenAI Responses, gives the replies of a script one after the other, and
+//! keeps every request for the test to look at. It binds a free port of 127.0.0.1 and is gone when it is
+//! dropped: its thread owns the runtime and with it every connection.
+//!
+//! ```ignore
+//! let server = ModelServer::start([
+//!     Reply::shell("git commit --allow-empty -m done"),
+//!     Reply::text("<result>{\"n\":1}</result>"),
+//! ]);
+//! // ... run an agent against `server.url()` ...
+//! assert!(server.turns()[1].tool_results()[0].contains("done"));
+//! ```
+
+mod http;
+mod ledger;
+mod offer;
+mod reply;
+mod request;
+mod wire;
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use self::ledger::Ledger;
+pub(crate) use self::reply::Reply;
+pub(crate) use self::request::Request;
+
+/// How long a test waits for a request before it fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running server. One per test; dropping it stops it.
+#[derive(Debug)]
+pub(crate) struct ModelServer {
+    address: SocketAddr,
+    ledger: Arc<Ledger>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl ModelServer {
+    /// Starts a server that gives these replies, in this order, to the requests that offer tools.
+    ///
+    /// Requests without tools (titles, summaries) are answered aside and use up nothing. A request after the
+    /// last reply is refused with status 400, which no agent repeats, and a message that says so.
+    pub(crate) fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port on loopback");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        listener.set_nonblocking(true).expect("tokio wants listeners that do not block");
+        let ledger = Arc::new(Ledger::new(replies));
+        let (stop, stopped) = oneshot::channel();
+        let thread = thread::Builder::new()
+            .name("model server".to_owned())
+            .spawn({
+                let ledger = Arc::clone(&ledger);
+                move || http::serve(listener, ledger, stopped)
+            })
+            .expect("a thread for the server");
+        Self { address, ledger, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// The address without a path, as Anthropic's clients want it.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Every request so far, in the order of arrival.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.ledger.requests()
+    }
+
+    /// The requests that a reply of the script answered, in the order of arrival.
+    pub(crate) fn turns(&self) -> Vec<Request> {
+        self.requests().into_iter().filter(Request::is_turn).collect()
+    }
+
+    /// Waits until the script has answered this many requests.
+    ///
+    /// Blocks its thread: in an async test call it through `spawn_blocking`.
+    pub(crate) fn wait_for_turns(&self, count: usize) {
+        let started = Instant::now();
+        while self.turns().len() < count {
+            assert!(
+                started.elapsed() < PATIENCE,
+                "the agent sent {} of {count} requests in {PATIENCE:?}",
+                self.turns().len()
+            );
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        // The receiver is gone only if the thread already ended, and then there is nothing to stop.
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(ended.is_ok() || thread::panicking(), "the model server panicked");
+        }
+    }
+}

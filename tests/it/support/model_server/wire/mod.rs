@@ -1,0 +1,156 @@
+//! The protocols: what a reply looks like to a client of each, as data.
+//!
+//! Nothing here sends anything; [`super::http`] does.
+
+mod messages;
+mod responses;
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::offer::{self, Part};
+use super::reply::{Message, Outcome, Refusal, Reply, Stop, Usage};
+
+/// A protocol that agents speak to models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    /// Anthropic Messages.
+    Messages,
+    /// OpenAI Responses.
+    Responses,
+}
+
+/// A response to be sent.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Whole {
+        status: u16,
+        headers: Vec<(&'static str, String)>,
+        body: Value,
+    },
+    Stream(Stream),
+    /// No response at all.
+    Dropped,
+}
+
+/// A stream of server-sent events.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) events: Vec<Event>,
+    pub(super) pause: Option<Duration>,
+    pub(super) ending: Ending,
+}
+
+/// What follows the last event of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Closed,
+    Severed,
+    Silence(Duration),
+}
+
+/// A server-sent event. Both protocols name it twice: on its own line and as the `type` of its data.
+#[derive(Debug)]
+pub(super) struct Event(Value);
+
+/// An answer with its tools resolved, and what an answer needs to know of its request.
+#[derive(Debug)]
+struct Turn<'a> {
+    parts: Vec<Part>,
+    usage: Usage,
+    stop: &'a Stop,
+    /// Makes the ids of this answer its own.
+    number: usize,
+    model: &'a str,
+}
+
+impl Protocol {
+    /// The protocol of a request path, if it is one for answers.
+    pub(super) fn of(path: &str) -> Option<Self> {
+        [("/v1/messages", Self::Messages), ("/v1/responses", Self::Responses)]
+            .into_iter()
+            .find(|(suffix, _)| path.ends_with(suffix))
+            .map(|(_, protocol)| protocol)
+    }
+
+    /// What a client gets for its request, the `number`th of this server.
+    pub(super) fn answer(self, outcome: &Outcome, number: usize, body: &Value) -> Answer {
+        match outcome {
+            Outcome::Message(message) => self.message(message, number, body).unwrap_or_else(|problem| {
+                self.answer(&Reply::status(400).because(problem).outcome, number, body)
+            }),
+            Outcome::Status(refusal) => refused(refusal),
+            Outcome::Dropped => Answer::Dropped,
+            Outcome::Silence(duration) => {
+                Answer::Stream(Stream { events: Vec::new(), pause: None, ending: Ending::Silence(*duration) })
+            }
+        }
+    }
+
+    fn message(self, message: &Message, number: usize, body: &Value) -> Result<Answer, String> {
+        let parts: Result<_, _> = message.blocks.iter().map(|block| offer::resolve(block, body)).collect();
+        let turn = Turn {
+            parts: parts?,
+            usage: message.usage,
+            stop: &message.stop,
+            number,
+            model: body["model"].as_str().unwrap_or("scripted"),
+        };
+        if body["stream"] != true {
+            let body = match self {
+                Self::Messages => messages::whole(&turn),
+                Self::Responses => responses::whole(&turn),
+            };
+            return Ok(Answer::Whole { status: 200, headers: Vec::new(), body });
+        }
+        let events = match self {
+            Self::Messages => messages::events(&turn),
+            Self::Responses => responses::events(&turn),
+        };
+        let ending = if message.stop == Stop::Severed { Ending::Severed } else { Ending::Closed };
+        Ok(Answer::Stream(Stream { events, pause: message.pause, ending }))
+    }
+}
+
+impl Turn<'_> {
+    /// Whether the stream stops before the part at this index is closed.
+    fn breaks_off_in(&self, index: usize) -> bool {
+        matches!(self.stop, Stop::CutShort | Stop::Severed) && index + 1 == self.parts.len()
+    }
+
+    fn id(&self, prefix: &str) -> String {
+        format!("{prefix}_{:05}", self.number)
+    }
+
+    fn part_id(&self, prefix: &str, index: usize) -> String {
+        format!("{prefix}_{:05}_{index}", self.number)
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.0["type"].as_str().unwrap_or("message");
+        write!(f, "event: {name}\ndata: {}\n\n", self.0)
+    }
+}
+
+/// Both services give an error as an object with a type and a message; `code` is OpenAI's.
+fn refused(refusal: &Refusal) -> Answer {
+    let Refusal { status, kind, message, headers } = refusal;
+    let body = json!({ "type": "error", "error": { "type": kind, "code": kind, "message": message } });
+    Answer::Whole { status: *status, headers: headers.clone(), body }
+}
+
+/// The text in the pieces of a stream: never more than this many characters in one event.
+fn chunks(text: &str) -> impl Iterator<Item = &str> {
+    const CHARACTERS: usize = 4000;
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = rest.char_indices().nth(CHARACTERS).map_or(rest.len(), |(at, _)| at);
+        let (chunk, after) = rest.split_at(end);
+        rest = after;
+        (!chunk.is_empty()).then_some(chunk)
+    })
+}

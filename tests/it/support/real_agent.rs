@@ -1,0 +1,216 @@
+//! The real agent programs: where they are, and a home for one in which it talks to a model server only.
+//!
+//! `.ci/install-agents` puts them below `.cache/agents`; `SANDCASTLE_AGENTS_DIR` names another folder of that
+//! layout. A home starts from an empty environment: none of the user's folders, keys or settings reach the
+//! program.
+
+use std::collections::BTreeMap;
+use std::env::consts::{ARCH, OS};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::model_server::ModelServer;
+use super::process::Invocation;
+use super::requirement::{absent, variable};
+
+/// A model that the program knows, and offers its shell tool as it is. To newer ones it offers a script
+/// instead.
+const CODEX_MODEL: &str = "gpt-5.5";
+
+const CLAUDE_TURN: [&str; 5] = [
+    "--print",
+    "--verbose",
+    "--output-format=stream-json",
+    "--dangerously-skip-permissions",
+    "--model=sonnet",
+];
+
+const CODEX_FREE_HAND: &str = "--dangerously-bypass-approvals-and-sandbox";
+
+/// A key that opens nothing.
+const DUMMY_KEY: &str = "dummy-key";
+
+/// An installed agent program.
+#[derive(Clone, Debug)]
+pub(crate) struct RealAgent {
+    kind: Kind,
+    /// The path of the program.
+    pub(crate) program: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    ClaudeCode,
+    Codex,
+}
+
+/// A scratch home folder and the whole environment of a program that lives in it.
+#[derive(Debug)]
+pub(crate) struct Home {
+    folder: TempDir,
+    environment: BTreeMap<String, String>,
+}
+
+impl RealAgent {
+    /// Finds Claude Code, or says that the test is skipped.
+    #[track_caller]
+    pub(crate) fn claude_code() -> Option<Self> {
+        let package = format!("@anthropic-ai/claude-code-{}", npm_platform());
+        Self::find(Kind::ClaudeCode, &format!("{package}/claude"))
+    }
+
+    /// Finds Codex's own program, or says that the test is skipped.
+    #[track_caller]
+    pub(crate) fn codex() -> Option<Self> {
+        let triple = match OS {
+            "macos" => format!("{ARCH}-apple-darwin"),
+            _ => format!("{ARCH}-unknown-linux-musl"),
+        };
+        let package = format!("@openai/codex-{}", npm_platform());
+        Self::find(Kind::Codex, &format!("{package}/vendor/{triple}/bin/codex"))
+    }
+
+    /// Finds the script that npm puts on the search path for Codex, or says that the test is skipped.
+    #[track_caller]
+    pub(crate) fn codex_launcher() -> Option<Self> {
+        Self::find(Kind::Codex, ".bin/codex")
+    }
+
+    /// Makes a home in which the program asks this server and nobody else.
+    pub(crate) fn home(&self, server: &ModelServer) -> Home {
+        let home = Home::new();
+        match self.kind {
+            Kind::ClaudeCode => home.with(&claude_environment(server)),
+            Kind::Codex => home.with(&[("MODEL_SERVER_KEY", DUMMY_KEY.to_owned())]).with_codex_config(server),
+        }
+    }
+
+    /// A turn of a new session, with nobody to ask for permission. The prompt is its input.
+    pub(crate) fn turn(&self, home: &Home, folder: &Path) -> Invocation {
+        let arguments: &[&str] = match self.kind {
+            Kind::ClaudeCode => &CLAUDE_TURN,
+            Kind::Codex => &["exec", "--json", CODEX_FREE_HAND, "-"],
+        };
+        self.invocation(home, folder).arguments(arguments)
+    }
+
+    /// A further turn of a session.
+    pub(crate) fn next_turn(&self, home: &Home, folder: &Path, session: &str) -> Invocation {
+        let invocation = self.invocation(home, folder);
+        match self.kind {
+            Kind::ClaudeCode => invocation.arguments(CLAUDE_TURN).arguments(["--resume", session]),
+            Kind::Codex => invocation.arguments(["exec", "resume", "--json", CODEX_FREE_HAND, session, "-"]),
+        }
+    }
+
+    /// The program in that home, without any argument.
+    fn invocation(&self, home: &Home, folder: &Path) -> Invocation {
+        Invocation::new(&self.program, folder).environment(home.environment())
+    }
+
+    #[track_caller]
+    fn find(kind: Kind, below_modules: &str) -> Option<Self> {
+        let program = agents_folder().join("node_modules").join(below_modules);
+        if program.is_file() {
+            return Some(Self { kind, program });
+        }
+        let name = match kind {
+            Kind::ClaudeCode => "claude",
+            Kind::Codex => "codex",
+        };
+        absent(name, &format!("there is no `{}`; `.ci/install-agents` installs it", program.display()));
+        None
+    }
+}
+
+impl Home {
+    fn new() -> Self {
+        // Not in the system's temporary folder: Codex warns of a home that lies there.
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder");
+        let home = folder.path().display().to_string();
+        let environment = [("HOME", home), ("PATH", search_path()), ("TERM", "dumb".to_owned())];
+        Self { folder, environment: BTreeMap::new() }.with(&environment)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The whole environment of the program.
+    pub(crate) fn environment(&self) -> BTreeMap<String, String> {
+        self.environment.clone()
+    }
+
+    /// Adds variables or replaces them.
+    pub(crate) fn with(mut self, variables: &[(&str, String)]) -> Self {
+        self.environment.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        self
+    }
+
+    fn with_codex_config(self, server: &ModelServer) -> Self {
+        let folder = self.path().join(".codex");
+        fs::create_dir(&folder).expect("a folder in a new home");
+        let url = server.url();
+        let config = format!(
+            r#"model = "{CODEX_MODEL}"
+model_provider = "scripted"
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "{url}/v1"
+env_key = "MODEL_SERVER_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+
+[analytics]
+enabled = false
+"#
+        );
+        fs::write(folder.join("config.toml"), config).expect("a file in a new home");
+        self
+    }
+}
+
+/// The folders of the programs that agents and their tools need, and the system's own.
+pub(crate) fn search_path() -> String {
+    let own = variable("PATH").unwrap_or_default();
+    let holds = |program: &str| own.split(':').find(|folder| Path::new(folder).join(program).is_file());
+    let mut folders: Vec<&str> = ["git", "node"].into_iter().filter_map(holds).collect();
+    folders.extend(["/usr/bin", "/bin"]);
+    folders.dedup();
+    folders.join(":")
+}
+
+fn claude_environment(server: &ModelServer) -> [(&'static str, String); 8] {
+    [
+        ("ANTHROPIC_BASE_URL", server.url()),
+        ("ANTHROPIC_API_KEY", DUMMY_KEY.to_owned()),
+        ("CLAUDE_CODE_MAX_RETRIES", "1".to_owned()),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ("DISABLE_AUTOUPDATER", "1".to_owned()),
+        ("DISABLE_TELEMETRY", "1".to_owned()),
+        ("DISABLE_ERROR_REPORTING", "1".to_owned()),
+        // Without it the program refuses to work unattended as root.
+        ("IS_SANDBOX", "1".to_owned()),
+    ]
+}
+
+fn agents_folder() -> PathBuf {
+    variable("SANDCASTLE_AGENTS_DIR")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join(".cache/agents"), PathBuf::from)
+}
+
+/// The platform as npm packages name it.
+fn npm_platform() -> String {
+    let os = if OS == "macos" { "darwin" } else { OS };
+    let arch = match ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    format!("{os}-{arch}")
+}
