@@ -56,7 +56,12 @@ struct Aliased {
 #[test]
 fn an_alias_is_as_good_as_the_name() {
     agrees_with_serde::<Aliased>(
-        &[r#"{"name":"a"}"#, r#"{"name":"a","remark":"b"}"#, r#"{"label":"a"}"#, r#"{"label":"a","note":"b"}"#],
+        &[
+            r#"{"name":"a"}"#,
+            r#"{"name":"a","remark":"b"}"#,
+            r#"{"label":"a"}"#,
+            r#"{"label":"a","note":"b"}"#,
+        ],
         &[r#"{}"#, r#"{"label":1}"#, r#"{"label":"a","name":"b"}"#, r#"{"lable":"a"}"#],
     );
 }
