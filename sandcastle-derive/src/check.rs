@@ -176,3 +176,76 @@ fn max_retries(attributes: &Attributes, ctxt: &mut Ctxt) -> Result<u32, Reported
 fn given<T>(slot: Option<&Result<Given<T>, Reported>>) -> Result<Option<&T>, Reported> {
     slot.map(|slot| slot.as_ref().map(|given| &given.value).map_err(|reported| *reported)).transpose()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_xml_elements() {
+        for good in ["a", "_", "result", "my-result", "Result_2.b"] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in ["", "1st", "-a", ".a", "a b", "a:b", "<a>", "a/", "é", "aé", "a\n"] {
+            assert!(!is_name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn whole_names_are_reserved_and_everything_of_xml() {
+        for reserved in ["promise", "think", "thinking", "xml", "XML", "xMlReport"] {
+            assert!(reserved_for(reserved).is_some(), "{reserved}");
+        }
+        for free in ["promises", "rethink", "thinkings", "axml", "xm", "result"] {
+            assert!(reserved_for(free).is_none(), "{free}");
+        }
+    }
+
+    #[test]
+    fn a_text_fills_the_only_field_of_a_tuple_struct() {
+        let found = |item: syn::DeriveInput| match only_field(Input::new(&item).shape) {
+            Ok(_) => String::new(),
+            Err(found) => found,
+        };
+        assert_eq!(
+            found(syn::parse_quote!(
+                struct A(String);
+            )),
+            ""
+        );
+        assert_eq!(
+            found(syn::parse_quote!(
+                struct A();
+            )),
+            "a tuple struct with 0 fields"
+        );
+        assert_eq!(
+            found(syn::parse_quote!(
+                struct A(u8, u8);
+            )),
+            "a tuple struct with 2 fields"
+        );
+        assert_eq!(
+            found(syn::parse_quote!(
+                struct A;
+            )),
+            "a struct without fields"
+        );
+        assert_eq!(
+            found(syn::parse_quote!(
+                struct A {
+                    a: u8,
+                }
+            )),
+            "a struct with named fields"
+        );
+        assert_eq!(
+            found(syn::parse_quote!(
+                enum A {
+                    B(u8),
+                }
+            )),
+            "an enum"
+        );
+    }
+}

@@ -1,6 +1,6 @@
-//! The anonymous constant around everything the derive writes, and the places its tokens claim.
+//! The anonymous constant around everything the derive writes.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Path;
 
@@ -16,10 +16,4 @@ pub(crate) fn scope(krate: Option<&Path>, item: &TokenStream) -> TokenStream {
             #item
         };
     }
-}
-
-/// Returns a span at `place` that counts as generated: the compiler's errors show the user's token, and lints on how code
-/// is written leave it alone.
-pub(super) fn generated_at(place: Span) -> Span {
-    Span::call_site().located_at(place)
 }

@@ -5,13 +5,11 @@ use quote::{quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
-use super::scope::generated_at;
-
-/// Makes the only field, of type `inner`, from the text. The schema is that of a string.
+/// Makes the only field from the text, by the trait that stands for `From<String>`; it is named with the span of the
+/// field's type. The schema is that of a string.
 pub(super) fn reading(inner: &Type) -> TokenStream {
-    let from =
-        quote_spanned!(generated_at(inner.span())=> <#inner as __sandcastle::From<__sandcastle::String>>);
-    let make = quote!(|__text| Self(#from::from(__text)));
+    let from_text = quote_spanned!(inner.span()=> <#inner as __sandcastle::FromText>::from_text);
+    let make = quote!(|__text| Self(#from_text(__text)));
     quote! {
         const FORMAT: __sandcastle::OutputFormat = __sandcastle::OutputFormat::Text;
         fn schema() -> __sandcastle::Schema {

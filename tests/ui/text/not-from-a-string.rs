@@ -2,6 +2,8 @@ use sandcastle::AgentOutput;
 
 #[derive(AgentOutput)]
 #[output(tag = "summary", text)]
-struct Summary(u64);
+struct Summary(Words);
+
+struct Words;
 
 fn main() {}
