@@ -3,6 +3,7 @@
 
 mod command;
 mod derive;
+mod examples;
 mod model_server;
 mod process;
 mod real_agents;
