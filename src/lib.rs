@@ -15,4 +15,5 @@ pub use sandcastle_derive::AgentOutput;
 #[doc(hidden)]
 pub use sandcastle_core::__private;
 
+pub mod guide;
 pub mod testing;
