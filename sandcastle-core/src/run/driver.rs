@@ -93,7 +93,10 @@ async fn go(
         Some(spec) => Attempts::new(&stage, spec).run(checked.prompt, checked.session, judge, ledger).await,
         None => iterate(&stage, settings.max_iterations, &checked.prompt, checked.session, ledger).await,
     };
-    sandbox.close().await?;
+    if let Err(error) = sandbox.close().await {
+        // What the run has brought outweighs a sandbox that does not close.
+        ledger.warn(format!("the sandbox `{}` was not closed: {error}", settings.sandbox.name()));
+    }
     ending
 }
 
@@ -110,8 +113,7 @@ async fn iterate(
         let turn = stage.play(prompt, &session, None, ledger).await?;
         session = SessionRequest::Fresh;
         ledger.collect_commits().await;
-        ledger.work.usage += turn.record.usage;
-        ledger.work.iterations.push(turn.record);
+        ledger.record(turn.record);
         match &turn.end {
             TurnEnd::Completed(StopReason::Complete) if turn.spoke => {}
             TurnEnd::Completed(_) => return Err(finish::no_answer(&turn.end, stage)),

@@ -10,7 +10,7 @@ use super::options::Settings;
 use crate::error::{Error, Result};
 use crate::git::Repository;
 use crate::id::{CommitId, SessionId};
-use crate::work::{Commit, Usage, Work};
+use crate::work::{Commit, Iteration, Usage, Work};
 
 /// The record of one run, and those who are told about it.
 #[derive(Debug)]
@@ -53,6 +53,12 @@ impl Ledger {
     pub(super) fn warn(&mut self, message: String) {
         self.tell(&RunEvent::Warning { message: message.clone() });
         self.work.warnings.push(message);
+    }
+
+    /// Notes an agent process that has ended.
+    pub(super) fn record(&mut self, iteration: Iteration) {
+        self.work.usage += iteration.usage;
+        self.work.iterations.push(iteration);
     }
 
     /// Collects the commits made since the last time, and returns the new ones.

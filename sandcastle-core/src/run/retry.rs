@@ -72,7 +72,7 @@ impl<'a> Attempts<'a> {
         if !refused || !matches!(turn.end, TurnEnd::Failed(kind, _) if kind != FailureKind::Transport) {
             return Ok(turn);
         }
-        ledger.work.iterations.push(turn.record);
+        ledger.record(turn.record);
         self.pause(PAUSE).await;
         self.stage.play(prompt, session, Some(self.spec.locator()), ledger).await
     }
@@ -103,8 +103,7 @@ impl<'a> Attempts<'a> {
         };
         let verdict = self.verdict(&mut turn, judge);
         let (signal, resumable) = (turn.signal, turn.record.session_id.clone());
-        ledger.work.usage += turn.record.usage;
-        ledger.work.iterations.push(turn.record);
+        ledger.record(turn.record);
         match verdict {
             Verdict::Accepted => {
                 attempt.outcome = AttemptOutcome::Accepted;
