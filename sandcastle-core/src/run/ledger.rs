@@ -2,7 +2,7 @@
 //!
 //! Everything is written down here as it happens, so that a failure at any point can hand over all of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::event::{Callback, RunEvent};
 use super::log::RunLog;
@@ -61,15 +61,16 @@ impl Ledger {
         self.work.iterations.push(iteration);
     }
 
-    /// Collects the commits made since the last time, and returns the new ones.
+    /// Lists the commits that the branch has gained since the run began, and returns those that are new since last time.
+    ///
+    /// A commit that was amended or reset away is no longer listed, but stays in the record of its attempt.
     pub(super) async fn collect_commits(&mut self) -> Vec<Commit> {
         match self.repository.commits_since(self.base.as_ref()).await {
             Ok(commits) => {
-                let known = self.work.commits.len();
-                let new = commits.into_iter().filter(|commit| !self.work.commits.contains(commit));
-                let new: Vec<Commit> = new.collect();
-                self.work.commits.extend(new);
-                self.work.commits[known..].to_vec()
+                let known: HashSet<&CommitId> = self.work.commits.iter().map(|commit| &commit.sha).collect();
+                let new = commits.iter().filter(|commit| !known.contains(&commit.sha)).cloned().collect();
+                self.work.commits = commits;
+                new
             }
             Err(error) => {
                 self.warn(format!("the new commits could not be listed: {error}"));
