@@ -3,6 +3,9 @@
 //! Depend on this crate to write an agent or a sandbox provider of your own; to run agents, depend on the facade
 //! `sandcastle`, which re-exports everything here.
 
+#[doc(hidden)]
+#[path = "private/mod.rs"]
+pub mod __private;
 pub mod agent;
 mod error;
 pub mod event;

@@ -13,7 +13,7 @@ use super::ledger::Ledger;
 use super::outcome::{AnswerGuarantee, Ending, StructuredOutputError};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
-use crate::output::{ExtractError, OutputSpec, Stage as OutputStage};
+use crate::output::{ExtractError, OutputSpec, Seen, Stage as OutputStage};
 use crate::session::SessionRequest;
 use crate::work::{Attempt, AttemptOutcome};
 
@@ -127,7 +127,7 @@ impl<'a> Attempts<'a> {
         match &turn.end {
             TurnEnd::Completed(StopReason::Complete) => match turn.located.take() {
                 Some(locator) => judge(locator),
-                None => Verdict::Refused(ExtractError::missing(tag)),
+                None => Verdict::Refused(ExtractError::missing(tag, Seen::Nothing)),
             },
             TurnEnd::Completed(StopReason::OutputLimit) | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
                 Verdict::Refused(ExtractError::truncated(tag, turn.located.take()))
