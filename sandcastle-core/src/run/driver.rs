@@ -11,7 +11,7 @@ use super::log::RunLog;
 use super::options::Settings;
 use super::outcome::{Ending, RunResult};
 use super::retry::Attempts;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::StopReason;
 use crate::output::locate::Locator;
 use crate::output::{ExtractError, OutputSpec};
