@@ -74,7 +74,7 @@ impl Stage {
         let stop = command.stop;
         let begun = Instant::now();
         let mut running = self.start(command).await?;
-        let mut listener = Listener::new(self, locator);
+        let mut listener = Listener::new(self, session, locator);
         let end = listener.listen(&mut running, ledger).await;
         let left_behind = match end {
             End::Exited(_) => running.sweep().await,
@@ -144,6 +144,7 @@ enum End {
 /// Reads one process.
 struct Listener<'a> {
     stage: &'a Stage,
+    origin: Option<&'a SessionId>,
     lines: LineBuffer,
     decoder: Box<dyn Decoder>,
     events: Vec<AgentEvent>,
@@ -160,9 +161,10 @@ struct Listener<'a> {
 }
 
 impl<'a> Listener<'a> {
-    fn new(stage: &'a Stage, locator: Option<Locator>) -> Self {
+    fn new(stage: &'a Stage, session: &'a SessionRequest, locator: Option<Locator>) -> Self {
         Self {
             stage,
+            origin: session.origin(),
             lines: LineBuffer::new(),
             decoder: stage.agent.decoder(),
             events: Vec::new(),
@@ -293,7 +295,9 @@ impl<'a> Listener<'a> {
 
     fn usage_of_process(&self, ledger: &mut Ledger) -> Usage {
         match (self.usage, &self.session) {
-            (Some((total, UsageScope::Session)), Some(session)) => ledger.used_in_session(session, total),
+            (Some((total, UsageScope::Session)), Some(session)) => {
+                ledger.used_in_session(session, self.origin, total)
+            }
             (Some((usage, _)), _) => usage,
             (None, _) => Usage::default(),
         }
