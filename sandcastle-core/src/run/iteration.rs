@@ -3,7 +3,7 @@
 //! The process's lines become events, the events become a [`Turn`]. Nothing of the text is kept but its end and what
 //! the locator of the output keeps.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Instant;
@@ -280,7 +280,7 @@ impl<'a> Listener<'a> {
         let turn_end = self.verdict(end, exit, stderr, ledger);
         let mut record = Iteration::new(exit, begun.elapsed());
         record.session_file = self.session.as_ref().and_then(|id| stage.session_file(id));
-        record.usage = self.usage_of_process(ledger);
+        record.usage = self.usage_of_process(record.session_file.as_deref(), ledger);
         record.session_id = self.session;
         ledger.work.text = self.text.text();
         Turn {
@@ -293,8 +293,11 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn usage_of_process(&self, ledger: &mut Ledger) -> Usage {
-        match (self.usage, &self.session) {
+    /// Works out what the process used. A turn that failed or was ended may have told no count: an agent that counts
+    /// over whole sessions has one in its file.
+    fn usage_of_process(&self, session_file: Option<&Path>, ledger: &mut Ledger) -> Usage {
+        let in_file = || Some((self.stage.agent.session_usage(session_file?)?, UsageScope::Session));
+        match (self.usage.or_else(in_file), &self.session) {
             (Some((total, UsageScope::Session)), Some(session)) => {
                 ledger.used_in_session(session, self.origin, total)
             }
