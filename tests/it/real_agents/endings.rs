@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sandcastle::{AgentEvent, CancellationToken, Error, ErrorKind, RunEvent};
 
-use super::{Bench, GOOD, LONG, N, Subject, for_both_agents};
+use super::{BAD, Bench, GOOD, LONG, N, PROMPT, Retried, Subject, for_both_agents};
 use crate::support::model_server::Reply;
 use crate::support::processes::UniqueSleep;
 
@@ -14,7 +14,9 @@ for_both_agents![
     cancelling_ends_a_request,
     dropping_ends_a_tool,
     dropping_ends_a_request,
+    cancelling_ends_a_correction,
     silence_ends_a_request,
+    what_a_program_leaves_behind_is_ended,
 ];
 
 /// A command that sleeps, and leaves another sleeper in a session of its own.
@@ -43,7 +45,7 @@ async fn go_on(bench: &Bench, session: &str) {
     let result = sandcastle::run_with::<N>(bench.options().resume_session(session)).await.unwrap();
     assert_eq!((result.output.n, result.session_id().unwrap().as_str()), (5, session));
     let texts = bench.server.turns()[asked].user_texts();
-    let prompts = texts.iter().filter(|text| *text == super::PROMPT).count();
+    let prompts = texts.iter().filter(|text| text.trim_end() == PROMPT).count();
     assert_eq!(prompts, 2, "the prompt of the run that was ended, and the new one: {texts:#?}");
 }
 
@@ -90,12 +92,36 @@ async fn dropped(bench: &Bench, moment: impl Future<Output = ()>) -> String {
     let mut run = Box::pin(sandcastle::run_with::<N>(options));
     tokio::select! {
         ended = &mut run => panic!("it hangs: {ended:?}"),
-        () = moment => {}
+        () = async { tokio::join!(moment, bench.remembered()); } => {}
     }
     assert!(bench.residents().are_there());
     drop(run);
     bench.residents().assert_gone();
     session.lock().unwrap().take().expect("a session")
+}
+
+/// The correction of an answer is ended as any other turn, and what the answer lacked is not forgotten.
+async fn cancelling_ends_a_correction(subject: Subject) {
+    let bench = subject.bench([Reply::text(BAD).usage(30, 3), Reply::silence(LONG)]).await;
+    let token = CancellationToken::new();
+    let run = tokio::spawn(sandcastle::run_with::<Retried>(bench.options().cancel(token.clone())));
+    bench.asked(2).await;
+    token.cancel();
+    let error = run.await.unwrap().unwrap_err();
+    bench.residents().assert_gone();
+    assert!(error.is_cancelled(), "{error:#}");
+    assert_eq!(error.structured_output().unwrap().raw_matched.as_deref(), Some(r#"{"n":"x"}"#));
+    assert_eq!(error.work().unwrap().usage.input_tokens, 30);
+}
+
+async fn what_a_program_leaves_behind_is_ended(subject: Subject) {
+    let sleep = UniqueSleep::new();
+    let command = format!("setsid sleep {} </dev/null >/dev/null 2>&1 &", sleep.seconds());
+    let bench = subject.bench([Reply::shell(command), Reply::text(GOOD)]).await;
+    let result = sandcastle::run_with::<N>(bench.options()).await.unwrap();
+    assert_eq!(sleep.alive(), 0);
+    bench.residents().assert_gone();
+    assert!(result.warnings.iter().any(|warning| warning.contains("left behind")), "{:?}", result.warnings);
 }
 
 async fn silence_ends_a_request(subject: Subject) {

@@ -1,6 +1,6 @@
 //! Models that fail: nothing is reported as a success, and the cause is named.
 
-use sandcastle::{Error, ErrorKind, Stage};
+use sandcastle::{AttemptOutcome, Error, ErrorKind, Stage};
 
 use super::{GOOD, N, Subject, for_both_agents};
 use crate::support::model_server::Reply;
@@ -15,13 +15,16 @@ for_both_agents![
     a_session_that_nobody_knows,
 ];
 
-async fn failure(subject: &Subject, reply: Reply) -> Error {
-    let work = Reply::text(GOOD).and_shell("git commit --quiet --allow-empty --message Work");
+/// A run whose model works, says a good answer too early, and then gives this reply for ever.
+async fn failure(subject: &Subject, reply: Reply, outcome: AttemptOutcome) -> Error {
+    let work = Reply::text(GOOD).and_shell("git commit --quiet --allow-empty --message Work").usage(1100, 11);
     let bench = subject.bench([work, reply.always()]).await;
     let error = sandcastle::run_with::<N>(bench.options()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AgentFailed, "{error:#}");
     let work = error.work().expect("what had been done");
+    assert_eq!(work.attempts.iter().map(|attempt| attempt.outcome).collect::<Vec<_>>(), [outcome]);
     assert_eq!(work.commits.len(), 1, "{error:#?}");
+    assert_eq!((work.usage.input_tokens, work.usage.output_tokens), (1100, 11), "{error:#?}");
     assert!(work.session_id().is_some() && work.session_file().is_some(), "{error:#?}");
     bench.residents().assert_gone();
     error
@@ -36,22 +39,24 @@ fn assert_says(error: &Error, cause: &str, hint: &str) {
 }
 
 async fn a_key_that_is_refused(subject: Subject) {
-    let error = failure(&subject, Reply::status(401)).await;
+    let error = failure(&subject, Reply::status(401), AttemptOutcome::AgentFailed).await;
     assert_says(&error, "401", "a valid key");
 }
 
 async fn a_rate_limit_that_lasts(subject: Subject) {
-    let error = failure(&subject, Reply::status(429).retry_after(1)).await;
+    let error = failure(&subject, Reply::status(429).retry_after(1), AttemptOutcome::Transport).await;
     assert_says(&error, "429", "try again later");
 }
 
 async fn a_service_that_is_broken(subject: Subject) {
-    let error = failure(&subject, Reply::status(500)).await;
-    assert_says(&error, "500", "try again later");
+    let error = failure(&subject, Reply::status(500), AttemptOutcome::Transport).await;
+    // Codex has words of its own for this status, and keeps the number to itself.
+    let cause = if subject.agent.name() == "codex" { "high demand" } else { "500" };
+    assert_says(&error, cause, "try again later");
 }
 
 async fn a_connection_that_is_lost(subject: Subject) {
-    let error = failure(&subject, Reply::dropped()).await;
+    let error = failure(&subject, Reply::dropped(), AttemptOutcome::Transport).await;
     assert_says(&error, "", "try again later");
 }
 

@@ -14,6 +14,8 @@ mod programs;
 mod residents;
 mod sessions;
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -148,8 +150,26 @@ impl Bench {
         }
     }
 
+    /// Waits until the program has written the prompt to a session file. Claude Code does so a moment after it has
+    /// asked the model; a program that is killed before has no session to go on with.
+    async fn remembered(&self) {
+        let begun = Instant::now();
+        let session_folders = [".claude/projects", ".codex/sessions"].map(|name| self.home.path().join(name));
+        while !session_folders.iter().any(|folder| holds(folder, PROMPT)) {
+            assert!(begun.elapsed() < PATIENCE, "the prompt is in no session file");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// Everything that the program started and that still runs, itself included.
     fn residents(&self) -> Residents {
         Residents::of(self.home.path())
     }
+}
+
+/// Whether a file below this folder holds the text.
+fn holds(folder: &Path, text: &str) -> bool {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).any(|path| {
+        holds(&path, text) || fs::read_to_string(path).is_ok_and(|contents| contents.contains(text))
+    })
 }

@@ -12,6 +12,7 @@ for_both_agents![
     a_session_is_resumed_from_a_result,
     a_session_is_forked_by_its_id,
     two_forks_of_one_result_part,
+    every_iteration_is_a_session_of_its_own,
 ];
 
 async fn a_session_is_resumed_by_its_id(subject: Subject) {
@@ -82,6 +83,23 @@ async fn two_forks_of_one_result_part(subject: Subject) {
         assert!(said.iter().any(|text| text == "begin"), "{said:?}");
         assert!(said.iter().all(|text| text != other), "{said:?}");
     }
+}
+
+async fn every_iteration_is_a_session_of_its_own(subject: Subject) {
+    let bench = subject
+        .bench([
+            Reply::text("One half is done.").usage(40, 4),
+            Reply::text("All of it: <promise>COMPLETE</promise>").usage(500, 50),
+        ])
+        .await;
+    let result = sandcastle::run(bench.options().max_iterations(5)).await.unwrap();
+
+    assert_eq!(result.completion_signal.as_deref(), Some("<promise>COMPLETE</promise>"));
+    let [first, second] = result.iterations.as_slice() else { panic!("{result:#?}") };
+    assert!(first.session_id.is_some() && first.session_id != second.session_id, "{result:#?}");
+    assert_eq!((first.usage.input_tokens, second.usage.input_tokens), (40, 500));
+    assert_eq!((result.usage.input_tokens, result.usage.output_tokens), (540, 54));
+    assert_eq!(bench.server.turns()[1].assistant_texts(), [] as [&str; 0]);
 }
 
 fn session_file(result: &RunResult<()>) -> &std::path::Path {
