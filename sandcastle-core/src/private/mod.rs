@@ -17,6 +17,7 @@ pub use schemars::{JsonSchema, Schema};
 pub use serde::de::DeserializeOwned;
 
 pub use self::derived::{Described, FromText, Readable};
+use crate::output::Snippet;
 use crate::output::typed;
 pub use crate::output::{AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem};
 
@@ -65,6 +66,12 @@ pub fn read_text<T: AgentOutput>(
     make: fn(String) -> T,
 ) -> Result<T, ExtractError> {
     typed::read_text(block, spec, make)
+}
+
+/// Words how to answer with a `T`.
+#[must_use]
+pub fn snippet<T: AgentOutput>() -> String {
+    Snippet::of::<T>().render()
 }
 
 fn located(text: &str, spec: &OutputSpec) -> Result<String, ExtractError> {
