@@ -19,6 +19,8 @@ mod read;
 mod schema;
 mod spec;
 mod tag;
+#[cfg(test)]
+mod tests;
 pub(crate) mod typed;
 mod unfence;
 mod validate;
