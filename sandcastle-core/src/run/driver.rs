@@ -11,7 +11,7 @@ use super::log::RunLog;
 use super::options::Settings;
 use super::outcome::{Ending, RunResult};
 use super::retry::Attempts;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::StopReason;
 use crate::output::locate::Locator;
 use crate::output::{ExtractError, OutputSpec};
@@ -79,6 +79,9 @@ async fn go(
 ) -> Result<Ending> {
     let limits = Limits::new(settings.idle_timeout, settings.completion_timeout, settings.total_timeout);
     ledger.begin(settings).await?;
+    for key in &checked.unused_arguments {
+        ledger.warn(format!("the prompt has no `{{{{{key}}}}}`: its argument was not used"));
+    }
     let sandbox = settings.sandbox.create(SandboxRequest::new(checked.repository.top())).await?;
     let stage = Stage {
         agent: Arc::clone(&settings.agent),

@@ -80,8 +80,16 @@ impl Ledger {
     }
 
     /// Turns the running total of a session into what this process used.
-    pub(super) fn used_in_session(&mut self, session: &SessionId, total: Usage) -> Usage {
-        let before = self.totals.insert(session.clone(), total).unwrap_or_default();
+    ///
+    /// A session that is new here goes on counting from the total of its `origin`, if it is a copy of one.
+    pub(super) fn used_in_session(
+        &mut self,
+        session: &SessionId,
+        origin: Option<&SessionId>,
+        total: Usage,
+    ) -> Usage {
+        let inherited = origin.and_then(|origin| self.total_of(origin));
+        let before = self.totals.insert(session.clone(), total).or(inherited).unwrap_or_default();
         total.since(&before)
     }
 
