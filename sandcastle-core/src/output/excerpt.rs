@@ -31,7 +31,8 @@ pub(super) fn excerpt(text: &str, offset: usize) -> String {
         _ = writeln!(shown, " {:>gutter$} | {head}", line - 1);
     }
     let (head, caret) = window(&text[start..offset], &text[offset..end]);
-    _ = writeln!(shown, " {line:>gutter$} | {head}");
+    shown.push_str(format!(" {line:>gutter$} | {head}").trim_end());
+    shown.push('\n');
     _ = write!(shown, " {:gutter$} | {:caret$}^", "", "");
     shown
 }

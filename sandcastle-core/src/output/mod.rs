@@ -20,6 +20,8 @@ mod schema;
 mod snippet;
 mod spec;
 mod tag;
+#[cfg(test)]
+mod tests;
 pub(crate) mod typed;
 mod unfence;
 mod validate;
@@ -27,6 +29,7 @@ mod validate;
 pub(crate) use self::error::Seen;
 pub use self::error::{ExtractError, Stage};
 pub use self::problem::Problem;
+pub(crate) use self::schema::mended as mended_schema;
 pub use self::snippet::{Snippet, SnippetStyle};
 pub use self::spec::OutputSpec;
 

@@ -73,7 +73,7 @@ fn judge(block: &str, spec: &OutputSpec, shape: &mut dyn Shape) -> Result<Value,
     let read = shape.read(&reading.text);
     if !problems.is_empty() {
         let problems = match &read {
-            Ok(()) => alias::reconcile(&reading, spec.schema(), checker, &*shape).err(),
+            Ok(()) => alias::reconcile(&reading, spec.schema(), checker, &*shape, problems).err(),
             Err(_) => Some(problems),
         };
         if let Some(problems) = problems {

@@ -70,13 +70,17 @@ fn within_fence(block: &str, body: Range<usize>) -> Range<usize> {
 }
 
 fn unclosed(block: &str, fence: usize, body: Range<usize>, marker: &str) -> Fault {
+    let lines = block[body.clone()].split_inclusive('\n');
     let mut at = body.start;
-    for line in block[body].split_inclusive('\n').skip(1) {
+    for (number, line) in lines.enumerate() {
         at += line.len();
+        if number == 0 {
+            continue;
+        }
         let line = line.trim();
         if line.len() >= FENCE && line.trim_start_matches(marker).is_empty() {
-            let message = "there is text behind the code fence";
-            return Fault::new(block, at, message, Advice::JsonOnly);
+            let behind = trimmed(block, at..body.end);
+            return Fault::new(block, behind.start, "there is text behind the code fence", Advice::JsonOnly);
         }
     }
     Fault::new(block, fence, "the code fence is never closed", Advice::Syntax)

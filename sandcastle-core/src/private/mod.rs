@@ -17,14 +17,19 @@ pub use schemars::{JsonSchema, Schema};
 pub use serde::de::DeserializeOwned;
 
 pub use self::derived::{Described, FromText, Readable};
-use crate::output::Snippet;
-use crate::output::typed;
 pub use crate::output::{AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem};
+use crate::output::{Snippet, mended_schema, typed};
 
-/// Returns the JSON Schema of a type.
+/// Returns the JSON Schema of a type: what schemars says of it, where that is what serde does.
 #[must_use]
 pub fn schema_for<T: JsonSchema>() -> Schema {
-    schemars::schema_for!(T)
+    mended_schema(schemars::schema_for!(T))
+}
+
+/// Returns the text that tells a model how to answer with a type.
+#[must_use]
+pub fn snippet<T: AgentOutput>() -> String {
+    Snippet::of::<T>().render()
 }
 
 /// Reads the last block of JSON in a text.
@@ -66,12 +71,6 @@ pub fn read_text<T: AgentOutput>(
     make: fn(String) -> T,
 ) -> Result<T, ExtractError> {
     typed::read_text(block, spec, make)
-}
-
-/// Words how to answer with a `T`.
-#[must_use]
-pub fn snippet<T: AgentOutput>() -> String {
-    Snippet::of::<T>().render()
 }
 
 fn located(text: &str, spec: &OutputSpec) -> Result<String, ExtractError> {

@@ -4,8 +4,8 @@
 //! for an enum, the variant that the tag or the key names was meant. So the alternatives are ranked by how they fail,
 //! and only the best is explained. If all fail at the value itself, what they expect is put into one sentence.
 
-use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
+use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
 use super::wording::{alternatives, one_of, types_of, wrong_type};
@@ -110,13 +110,14 @@ fn other_kind(path: &str, value: &Value, branches: &[Vec<ValidationError<'static
     types.dedup();
     let same_kind =
         options.iter().any(|option| std::mem::discriminant(*option) == std::mem::discriminant(value));
-    match (same_kind || types.is_empty(), types.is_empty()) {
-        (true, true) => one_of(options),
-        (true, false) => {
-            let names: Vec<_> = types.iter().map(|expected| expected.as_str()).collect();
-            format!("{}, or another kind of value: {}", one_of(options), alternatives(&names))
-        }
-        (false, _) => wrong_type(&types, value),
+    if !same_kind && !types.is_empty() {
+        return wrong_type(&types, value);
+    }
+    let nested = [JsonType::Array, JsonType::Object].into_iter().filter(|nested| types.contains(nested));
+    let nested: Vec<_> = nested.map(JsonType::as_str).collect();
+    match nested.as_slice() {
+        [] => one_of(options),
+        nested => format!("{}, or an {}", one_of(options), alternatives(nested)),
     }
 }
 
