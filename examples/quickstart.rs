@@ -2,6 +2,7 @@
 //!
 //! `cargo run --example quickstart` plays it with the scripted agent, which needs nothing but git.
 //! `cargo run --example quickstart -- claude-code` (or `codex`) plays it with a real one that is installed and logged in.
+#![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use std::error::Error;
 use std::sync::Arc;
