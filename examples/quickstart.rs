@@ -27,7 +27,7 @@ struct Change {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let repository = ScratchRepo::new().await?;
-    let agent = agent(std::env::args().nth(1))?;
+    let agent = agent(std::env::args().nth(1).as_deref())?;
     println!("agent    {}", agent.name());
 
     let prompt = format!(
@@ -49,8 +49,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn agent(asked_for: Option<String>) -> Result<Arc<dyn Agent>, Box<dyn Error>> {
-    match asked_for.as_deref() {
+fn agent(asked_for: Option<&str>) -> Result<Arc<dyn Agent>, Box<dyn Error>> {
+    match asked_for {
         None => Ok(Arc::new(scripted())),
         Some(name) => Ok(registry::find(name)?.create("")?),
     }
