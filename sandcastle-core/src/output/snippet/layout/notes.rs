@@ -86,3 +86,17 @@ impl<'d> Printer<'d, '_> {
             }
     }
 }
+
+/// Returns notes as one comment.
+pub(super) fn comment(notes: &[String]) -> String {
+    let mut comment = String::new();
+    for note in notes {
+        comment.push_str(match comment.chars().next_back() {
+            None => "",
+            Some('.' | '!' | '?') => " ",
+            Some(_) => "; ",
+        });
+        comment.push_str(note);
+    }
+    comment
+}
