@@ -6,8 +6,9 @@ pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
     Callback, CancellationToken, Commit, CommitId, Error, ErrorKind, Exit, ExtractError, InteractiveOutput,
     InteractiveResult, Iteration, Logging, NoOutput, NoSandbox, OutputFormat, OutputSpec, Problem, Result,
-    RunEvent, RunOptions, RunOutput, RunResult, SandboxProvider, SessionId, Stage, StructuredOutputError,
-    Usage, Work, agent, event, interactive, jsonl, output, run, run_spec, run_with, sandbox, session,
+    RunEvent, RunFuture, RunOptions, RunOutput, RunResult, SandboxProvider, SessionId, Stage,
+    StructuredOutputError, Usage, Work, agent, event, interactive, jsonl, output, run, run_spec, run_with,
+    sandbox, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;
@@ -15,4 +16,5 @@ pub use sandcastle_derive::AgentOutput;
 #[doc(hidden)]
 pub use sandcastle_core::__private;
 
+pub mod guide;
 pub mod testing;

@@ -280,3 +280,15 @@ fn exit_codes_are_the_documented_ones() {
         assert!(documented.contains(words), "README.md does not say `{words}`");
     }
 }
+
+#[test]
+fn the_tests_that_the_seeds_name_exist() {
+    let code: String = sources().iter().map(|path| read(path)).collect();
+    let seeds = read(&root().join("docs/SEEDS.md"));
+    let rows = seeds.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| id"));
+    let shown_by = rows.filter_map(|row| row.trim_end_matches([' ', '|']).rsplit(" | ").next());
+    let named =
+        shown_by.flat_map(|cell| cell.split('`').skip(1).step_by(2)).filter(|name| !name.contains('/'));
+    let missing = named.filter(|name| !code.contains(&format!("fn {name}("))).map(str::to_owned);
+    assert_none("docs/SEEDS.md names tests that do not exist", missing.collect());
+}

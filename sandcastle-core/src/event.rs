@@ -91,7 +91,7 @@ pub enum AgentEvent {
 pub enum UsageScope {
     /// This process.
     Process,
-    /// The session since it began, earlier processes included.
+    /// The session since it began, earlier processes included. A fork goes on counting where its origin was.
     Session,
 }
 

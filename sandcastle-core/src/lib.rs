@@ -3,6 +3,9 @@
 //! Depend on this crate to write an agent or a sandbox provider of your own; to run agents, depend on the facade
 //! `sandcastle`, which re-exports everything here.
 
+#[doc(hidden)]
+#[path = "private/mod.rs"]
+pub mod __private;
 pub mod agent;
 mod error;
 pub mod event;
@@ -27,7 +30,8 @@ pub use crate::id::{BranchName, CommitId, SessionId};
 pub use crate::output::{AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Stage};
 pub use crate::run::{
     AnswerGuarantee, BranchStrategy, Callback, InteractiveOutput, InteractiveResult, Logging, NoOutput,
-    RunEvent, RunOptions, RunOutput, RunResult, StructuredOutputError, interactive, run, run_spec, run_with,
+    RunEvent, RunFuture, RunOptions, RunOutput, RunResult, StructuredOutputError, interactive, run, run_spec,
+    run_with,
 };
 pub use crate::sandbox::{NoSandbox, SandboxProvider};
 pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};

@@ -223,3 +223,29 @@ async fn an_interrupt_ends_the_agent_and_says_130() {
     assert_eq!(json_of(&ended)["error"]["kind"], "cancelled");
     assert_eq!(sleep.alive(), 0);
 }
+
+#[tokio::test]
+async fn interactive_hands_the_terminal_to_the_agent() {
+    let desk = Desk::new().await;
+    let script = desk.file(
+        "script.json",
+        one_turn(&json!([{ "shell": "echo x > made && git add made && git commit -qm Made" }])).to_string(),
+    );
+    let args = ["interactive", "--agent", "scripted", "--model", script.to_str().unwrap()];
+    let ended = desk.run_with_input(&args, "hello\n");
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(
+        ended.stdout.contains("say something: ") && ended.stdout.contains("done: hello"),
+        "{}",
+        ended.stdout
+    );
+    assert_eq!(desk.repository.git(["log", "-1", "--format=%s"]).await.unwrap(), "Made");
+}
+
+#[tokio::test]
+async fn a_character_that_is_split_by_a_read_is_whole() {
+    let desk = Desk::new().await;
+    let long = format!("{}<s>{}</s>", "x".repeat(65_535), "日本".repeat(50_000));
+    let ended = desk.run_with_input(&["extract", "--tag", "s", "--text"], &long);
+    assert_eq!(ended.stdout.trim_end(), "日本".repeat(50_000));
+}

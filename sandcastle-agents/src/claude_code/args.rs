@@ -56,7 +56,8 @@ fn finished(agent: &ClaudeCode, mut command: AgentCommand) -> AgentCommand {
     for (key, value) in &agent.env {
         command = command.env(key, value);
     }
-    command.args(&agent.args).stop(StopRequest::terminate())
+    // A termination would leave the tool that is running alive.
+    command.args(&agent.args).stop(StopRequest::interrupt())
 }
 
 fn permission_mode(mode: PermissionMode) -> Option<&'static str> {
@@ -96,7 +97,7 @@ mod tests {
         let command = command(&ClaudeCode::new("opus"), &SessionRequest::Fresh);
         assert_eq!(words(&command), format!("{PRINT} --dangerously-skip-permissions --model opus"));
         assert_eq!(command.stdin, b"--do it");
-        assert_eq!(command.stop.signal, StopSignal::Terminate);
+        assert_eq!(command.stop.signal, StopSignal::Interrupt);
         assert_eq!(command.env, []);
     }
 

@@ -8,4 +8,4 @@ mod command;
 mod repository;
 
 pub(crate) use self::command::{DROPPED_VARIABLES, print};
-pub(crate) use self::repository::{Head, Repository};
+pub(crate) use self::repository::Repository;

@@ -6,11 +6,26 @@
 //! what a retry is told. `snippet` words what the prompt says. [`OutputSpec`] ties them together; the derived
 //! [`AgentOutput`] is the same thing for a type known at compile time.
 
+mod alias;
 mod error;
+mod excerpt;
+mod feedback;
 pub mod locate;
+mod numbers;
+mod pointer;
 mod problem;
+mod quote;
+mod read;
+mod schema;
 mod spec;
+mod tag;
+#[cfg(test)]
+mod tests;
+pub(crate) mod typed;
+mod unfence;
+mod validate;
 
+pub(crate) use self::error::Seen;
 pub use self::error::{ExtractError, Stage};
 pub use self::problem::Problem;
 pub use self::spec::OutputSpec;

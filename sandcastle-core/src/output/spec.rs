@@ -1,5 +1,220 @@
-//! The contract of one output, known at run time.
+//! The contract of one output, known at run time: a tag, a format, a schema, and who else has a say.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::locate::Locator;
+use super::read::{self, Reading};
+use super::schema::CompiledSchema;
+use super::validate::Checker;
+use super::{AgentOutput, ExtractError, OutputFormat, Problem, tag};
+use crate::error::{Error, ErrorKind, Result};
+
+/// The most retries that a run may make.
+const MAX_RETRIES: u32 = 10;
+
+type Judge = fn(&str, &OutputSpec) -> Result<(), ExtractError>;
+type Validator = dyn Fn(&Value) -> Result<(), Vec<Problem>> + Send + Sync;
 
 /// Says what an answer must be: a tag, a format and a schema.
-#[derive(Clone, Debug)]
-pub struct OutputSpec {}
+///
+/// It is what [`AgentOutput`] says of a type, as a value, and cheap to clone.
+///
+/// # Examples
+/// ```
+/// use sandcastle_core::OutputSpec;
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+/// let spec = OutputSpec::json("result", schema)?.max_retries(2)?;
+/// let value = spec.extract("Counted. <result>{\"n\": 3}</result>").unwrap();
+/// assert_eq!(value["n"], 3);
+/// # Ok::<(), sandcastle_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct OutputSpec {
+    tag: Arc<str>,
+    format: OutputFormat,
+    retries: u32,
+    schema: Arc<CompiledSchema>,
+    /// What the type has to say, if there is one.
+    judge: Option<Judge>,
+    validator: Option<Arc<Validator>>,
+}
+
+impl OutputSpec {
+    /// Creates the contract of a type. Values are judged by the type, too: by serde and by [`AgentOutput::validate`].
+    #[must_use]
+    pub fn of<T: AgentOutput>() -> Self {
+        Self {
+            tag: T::TAG.into(),
+            format: T::FORMAT,
+            retries: T::MAX_RETRIES,
+            schema: Arc::new(CompiledSchema::of_type(T::schema().into())),
+            judge: Some(|block, spec| T::read_block(block, spec).map(drop)),
+            validator: None,
+        }
+    }
+
+    /// Creates the contract of a JSON value in `<tag>...</tag>` that fits a JSON Schema.
+    ///
+    /// The schema is of draft 2020-12 unless its `$schema` says otherwise. Nothing outside of it is ever fetched.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOutput`] if the tag cannot be told from other text, or the schema is none.
+    pub fn json(tag: impl Into<String>, schema: impl Into<Value>) -> Result<Self> {
+        let tag = tag::check(tag.into())?;
+        let schema = CompiledSchema::new(schema.into());
+        match schema.checker() {
+            Ok(_) => Ok(Self::new(tag, OutputFormat::Json, schema)),
+            Err(problems) => Err(unusable(&tag, problems)),
+        }
+    }
+
+    /// Creates the contract of a text in `<tag>...</tag>`: trimmed, and never parsed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOutput`] if the tag cannot be told from other text.
+    pub fn text(tag: impl Into<String>) -> Result<Self> {
+        let schema = CompiledSchema::new(serde_json::json!({ "type": "string" }));
+        Ok(Self::new(tag::check(tag.into())?, OutputFormat::Text, schema))
+    }
+
+    fn new(tag: String, format: OutputFormat, schema: CompiledSchema) -> Self {
+        Self { tag: tag.into(), format, retries: 0, schema: Arc::new(schema), judge: None, validator: None }
+    }
+
+    /// Sets how often a run may ask again after an invalid answer, 10 times at most; the default is 0.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOutput`] if that is more than 10.
+    pub fn max_retries(mut self, retries: u32) -> Result<Self> {
+        if retries > MAX_RETRIES {
+            let message = format!("retry the output `<{}>` up to {retries} times", self.tag);
+            return Err(Error::new(ErrorKind::InvalidOutput, message)
+                .with_hint(format!("an answer is corrected at most {MAX_RETRIES} times")));
+        }
+        self.retries = retries;
+        Ok(self)
+    }
+
+    /// Sets a check of what a schema cannot say; it is asked last, about values that fit in every other way.
+    #[must_use]
+    pub fn validator<F>(mut self, validator: F) -> Self
+    where
+        F: Fn(&Value) -> Result<(), Vec<Problem>> + Send + Sync + 'static,
+    {
+        self.validator = Some(Arc::new(validator));
+        self
+    }
+
+    /// Returns the name of the tag that the answer stands in.
+    #[must_use]
+    pub fn tag(&self) -> &str {
+        &self.tag
+    }
+
+    /// Returns how the inside of the tag is read.
+    #[must_use]
+    pub fn format(&self) -> OutputFormat {
+        self.format
+    }
+
+    /// Returns how often a run may ask again after an invalid answer.
+    #[must_use]
+    pub fn retries(&self) -> u32 {
+        self.retries
+    }
+
+    /// Returns the schema that values are held against.
+    #[must_use]
+    pub fn schema(&self) -> &Value {
+        self.schema.value()
+    }
+
+    /// Returns what finds the last block with the tag in a text that streams.
+    #[must_use]
+    pub fn locator(&self) -> Locator {
+        Locator::new(&self.tag, self.format)
+    }
+
+    /// Reads the last block in a text.
+    ///
+    /// # Errors
+    /// Says at which stage the answer failed, with every problem and the exact block.
+    pub fn extract(&self, text: &str) -> Result<Value, ExtractError> {
+        let mut locator = self.locator();
+        locator.push(text);
+        self.read_block(locator.finish()?.as_str())
+    }
+
+    /// Reads the inside of a block that a [`Locator`] has found.
+    ///
+    /// # Errors
+    /// As [`OutputSpec::extract`].
+    pub fn read_block(&self, block: &str) -> Result<Value, ExtractError> {
+        let value = match (self.format, self.judge) {
+            (OutputFormat::Text, judge) => {
+                judge.map_or(Ok(()), |judge| judge(block, self))?;
+                Value::from(block.trim())
+            }
+            (OutputFormat::Json, Some(judge)) => {
+                judge(block, self)?;
+                self.read_json(block)?.value
+            }
+            (OutputFormat::Json, None) => self.read_fitting(block)?,
+        };
+        match self.validator.as_ref().map_or(Ok(()), |validator| validator(&value)) {
+            Ok(()) => Ok(value),
+            Err(problems) => Err(ExtractError::rejected(&self.tag, block, Some(value), problems)),
+        }
+    }
+
+    fn read_fitting(&self, block: &str) -> Result<Value, ExtractError> {
+        let Reading { value, size, .. } = self.read_json(block)?;
+        let problems = self.checker(block)?.problems(&value, size);
+        if problems.is_empty() {
+            Ok(value)
+        } else {
+            Err(ExtractError::schema(&self.tag, block, Some(value), problems))
+        }
+    }
+
+    pub(super) fn read_json<'b>(&self, block: &'b str) -> Result<Reading<'b>, ExtractError> {
+        read::read(block).map_err(|fault| ExtractError::json_parse(&self.tag, block, fault))
+    }
+
+    /// Returns the compiled schema; that of a type may turn out to be none.
+    pub(super) fn checker(&self, block: &str) -> Result<&Checker, ExtractError> {
+        self.schema.checker().map_err(|problems| {
+            let problems = problems.iter().map(|problem| {
+                Problem::new("", format!("the schema of the type cannot be used: at {problem}"))
+            });
+            ExtractError::schema(&self.tag, block, None, problems.collect())
+        })
+    }
+
+    /// Returns the schema for a prompt: without what only a program reads.
+    pub(crate) fn prompt_schema(&self) -> Value {
+        self.schema.for_prompt()
+    }
+}
+
+fn unusable(tag: &str, problems: &[Problem]) -> Error {
+    let reasons: Vec<_> = problems.iter().map(|problem| problem.to_string()).collect();
+    Error::new(ErrorKind::InvalidOutput, format!("use the schema of `<{tag}>`: {}", reasons.join("; ")))
+        .with_hint("it must be a JSON Schema that is complete in itself: put what it refers to into `$defs`")
+}
+
+impl fmt::Debug for OutputSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutputSpec")
+            .field("tag", &self.tag)
+            .field("format", &self.format)
+            .field("retries", &self.retries)
+            .field("schema", self.schema.value())
+            .finish_non_exhaustive()
+    }
+}

@@ -11,7 +11,7 @@ use super::log::RunLog;
 use super::options::Settings;
 use super::outcome::{Ending, RunResult};
 use super::retry::Attempts;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::StopReason;
 use crate::output::locate::Locator;
 use crate::output::{ExtractError, OutputSpec};
@@ -79,6 +79,9 @@ async fn go(
 ) -> Result<Ending> {
     let limits = Limits::new(settings.idle_timeout, settings.completion_timeout, settings.total_timeout);
     ledger.begin(settings).await?;
+    for key in &checked.unused_arguments {
+        ledger.warn(format!("the prompt has no `{{{{{key}}}}}`: its argument was not used"));
+    }
     let sandbox = settings.sandbox.create(SandboxRequest::new(checked.repository.top())).await?;
     let stage = Stage {
         agent: Arc::clone(&settings.agent),
@@ -93,7 +96,10 @@ async fn go(
         Some(spec) => Attempts::new(&stage, spec).run(checked.prompt, checked.session, judge, ledger).await,
         None => iterate(&stage, settings.max_iterations, &checked.prompt, checked.session, ledger).await,
     };
-    sandbox.close().await?;
+    if let Err(error) = sandbox.close().await {
+        // What the run has brought outweighs a sandbox that does not close.
+        ledger.warn(format!("the sandbox `{}` was not closed: {error}", settings.sandbox.name()));
+    }
     ending
 }
 
@@ -110,8 +116,7 @@ async fn iterate(
         let turn = stage.play(prompt, &session, None, ledger).await?;
         session = SessionRequest::Fresh;
         ledger.collect_commits().await;
-        ledger.work.usage += turn.record.usage;
-        ledger.work.iterations.push(turn.record);
+        ledger.record(turn.record);
         match &turn.end {
             TurnEnd::Completed(StopReason::Complete) if turn.spoke => {}
             TurnEnd::Completed(_) => return Err(finish::no_answer(&turn.end, stage)),

@@ -7,7 +7,7 @@
 //! 3. sessions: not both resume and fork, one iteration only, an id of the right form, an agent that can;
 //! 4. output: one iteration only, retries only with an agent that can resume;
 //! 5. the folder exists;
-//! 6. exactly one prompt, readable and not blank;
+//! 6. exactly one prompt, readable, with all its arguments, and not blank;
 //! 7. the prompt contains the opening tag of the output;
 //! 8. the agent can be given this prompt;
 //! 9. the folder is in the work tree of a git repository.
@@ -20,6 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::SessionId;
 use crate::output::OutputSpec;
+use crate::prompt::Prompt;
 use crate::session::SessionRequest;
 
 /// Options that have passed.
@@ -27,6 +28,8 @@ use crate::session::SessionRequest;
 pub(super) struct Checked {
     pub(super) cwd: PathBuf,
     pub(super) prompt: String,
+    /// Prompt arguments that the template does not mention.
+    pub(super) unused_arguments: Vec<String>,
     pub(super) session: SessionRequest,
     pub(super) repository: Repository,
 }
@@ -41,13 +44,13 @@ pub(super) async fn check(settings: &Settings, spec: Option<&OutputSpec>) -> Res
         check_output(settings, spec)?;
     }
     let cwd = check_folder(settings.cwd.as_deref())?;
-    let prompt = check_prompt(settings)?;
+    let Prompt { text: prompt, unused: unused_arguments } = check_prompt(settings)?;
     if let Some(spec) = spec {
         check_tag(&prompt, spec)?;
     }
     settings.agent.command(&AgentRequest::new(&prompt, &cwd, &session))?;
     let repository = Repository::discover(&cwd).await?;
-    Ok(Checked { cwd, prompt, session, repository })
+    Ok(Checked { cwd, prompt, unused_arguments, session, repository })
 }
 
 /// The checks of a session that a person holds: as above, but a prompt is optional.
@@ -57,9 +60,9 @@ pub(super) async fn check_interactive(settings: &Settings) -> Result<Checked> {
     }
     let session = check_session(settings)?;
     let cwd = check_folder(settings.cwd.as_deref())?;
-    let prompt = if settings.prompts.is_empty() { String::new() } else { check_prompt(settings)? };
+    let prompt = if settings.prompts.is_empty() { String::new() } else { check_prompt(settings)?.text };
     let repository = Repository::discover(&cwd).await?;
-    Ok(Checked { cwd, prompt, session, repository })
+    Ok(Checked { cwd, prompt, unused_arguments: Vec::new(), session, repository })
 }
 
 fn invalid(message: impl Into<String>) -> Error {
@@ -151,9 +154,9 @@ fn check_folder(cwd: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-fn check_prompt(settings: &Settings) -> Result<String> {
+fn check_prompt(settings: &Settings) -> Result<Prompt> {
     match settings.prompts.as_slice() {
-        [source] => source.resolve(),
+        [source] => source.resolve(&settings.prompt_args),
         [] => Err(Error::new(ErrorKind::Prompt, "run without a prompt")
             .with_hint("call `prompt` or `prompt_file` on the options")),
         more => Err(Error::new(ErrorKind::Prompt, format!("use {} prompts at once", more.len()))

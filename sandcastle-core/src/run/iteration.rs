@@ -3,7 +3,7 @@
 //! The process's lines become events, the events become a [`Turn`]. Nothing of the text is kept but its end and what
 //! the locator of the output keeps.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Instant;
@@ -74,7 +74,7 @@ impl Stage {
         let stop = command.stop;
         let begun = Instant::now();
         let mut running = self.start(command).await?;
-        let mut listener = Listener::new(self, locator);
+        let mut listener = Listener::new(self, session, locator);
         let end = listener.listen(&mut running, ledger).await;
         let left_behind = match end {
             End::Exited(_) => running.sweep().await,
@@ -144,6 +144,7 @@ enum End {
 /// Reads one process.
 struct Listener<'a> {
     stage: &'a Stage,
+    origin: Option<&'a SessionId>,
     lines: LineBuffer,
     decoder: Box<dyn Decoder>,
     events: Vec<AgentEvent>,
@@ -160,9 +161,10 @@ struct Listener<'a> {
 }
 
 impl<'a> Listener<'a> {
-    fn new(stage: &'a Stage, locator: Option<Locator>) -> Self {
+    fn new(stage: &'a Stage, session: &'a SessionRequest, locator: Option<Locator>) -> Self {
         Self {
             stage,
+            origin: session.origin(),
             lines: LineBuffer::new(),
             decoder: stage.agent.decoder(),
             events: Vec::new(),
@@ -278,7 +280,7 @@ impl<'a> Listener<'a> {
         let turn_end = self.verdict(end, exit, stderr, ledger);
         let mut record = Iteration::new(exit, begun.elapsed());
         record.session_file = self.session.as_ref().and_then(|id| stage.session_file(id));
-        record.usage = self.usage_of_process(ledger);
+        record.usage = self.usage_of_process(record.session_file.as_deref(), ledger);
         record.session_id = self.session;
         ledger.work.text = self.text.text();
         Turn {
@@ -291,9 +293,14 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn usage_of_process(&self, ledger: &mut Ledger) -> Usage {
-        match (self.usage, &self.session) {
-            (Some((total, UsageScope::Session)), Some(session)) => ledger.used_in_session(session, total),
+    /// Works out what the process used. A turn that failed or was ended may have told no count: an agent that counts
+    /// over whole sessions has one in its file.
+    fn usage_of_process(&self, session_file: Option<&Path>, ledger: &mut Ledger) -> Usage {
+        let in_file = || Some((self.stage.agent.session_usage(session_file?)?, UsageScope::Session));
+        match (self.usage.or_else(in_file), &self.session) {
+            (Some((total, UsageScope::Session)), Some(session)) => {
+                ledger.used_in_session(session, self.origin, total)
+            }
             (Some((usage, _)), _) => usage,
             (None, _) => Usage::default(),
         }

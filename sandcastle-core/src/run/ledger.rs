@@ -2,7 +2,7 @@
 //!
 //! Everything is written down here as it happens, so that a failure at any point can hand over all of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::event::{Callback, RunEvent};
 use super::log::RunLog;
@@ -10,7 +10,7 @@ use super::options::Settings;
 use crate::error::{Error, Result};
 use crate::git::Repository;
 use crate::id::{CommitId, SessionId};
-use crate::work::{Commit, Usage, Work};
+use crate::work::{Commit, Iteration, Usage, Work};
 
 /// The record of one run, and those who are told about it.
 #[derive(Debug)]
@@ -55,15 +55,22 @@ impl Ledger {
         self.work.warnings.push(message);
     }
 
-    /// Collects the commits made since the last time, and returns the new ones.
+    /// Notes an agent process that has ended.
+    pub(super) fn record(&mut self, iteration: Iteration) {
+        self.work.usage += iteration.usage;
+        self.work.iterations.push(iteration);
+    }
+
+    /// Lists the commits that the branch has gained since the run began, and returns those that are new since last time.
+    ///
+    /// A commit that was amended or reset away is no longer listed, but stays in the record of its attempt.
     pub(super) async fn collect_commits(&mut self) -> Vec<Commit> {
         match self.repository.commits_since(self.base.as_ref()).await {
             Ok(commits) => {
-                let known = self.work.commits.len();
-                let new = commits.into_iter().filter(|commit| !self.work.commits.contains(commit));
-                let new: Vec<Commit> = new.collect();
-                self.work.commits.extend(new);
-                self.work.commits[known..].to_vec()
+                let known: HashSet<&CommitId> = self.work.commits.iter().map(|commit| &commit.sha).collect();
+                let new = commits.iter().filter(|commit| !known.contains(&commit.sha)).cloned().collect();
+                self.work.commits = commits;
+                new
             }
             Err(error) => {
                 self.warn(format!("the new commits could not be listed: {error}"));
@@ -73,8 +80,16 @@ impl Ledger {
     }
 
     /// Turns the running total of a session into what this process used.
-    pub(super) fn used_in_session(&mut self, session: &SessionId, total: Usage) -> Usage {
-        let before = self.totals.insert(session.clone(), total).unwrap_or_default();
+    ///
+    /// A session that is new here goes on counting from the total of its `origin`, if it is a copy of one.
+    pub(super) fn used_in_session(
+        &mut self,
+        session: &SessionId,
+        origin: Option<&SessionId>,
+        total: Usage,
+    ) -> Usage {
+        let inherited = origin.and_then(|origin| self.total_of(origin));
+        let before = self.totals.insert(session.clone(), total).or(inherited).unwrap_or_default();
         total.since(&before)
     }
 

@@ -48,6 +48,7 @@ pub(super) struct Settings {
     pub(super) agent: Arc<dyn Agent>,
     pub(super) sandbox: Arc<dyn SandboxProvider>,
     pub(super) prompts: Vec<PromptSource>,
+    pub(super) prompt_args: Vec<(String, String)>,
     pub(super) cwd: Option<PathBuf>,
     pub(super) name: Option<String>,
     pub(super) env: Vec<(OsString, OsString)>,
@@ -126,6 +127,7 @@ impl RunOptions {
                 agent,
                 sandbox,
                 prompts: Vec::new(),
+                prompt_args: Vec::new(),
                 cwd: None,
                 name: None,
                 env: Vec::new(),
@@ -164,9 +166,17 @@ impl<O> RunOptions<O> {
         self
     }
 
-    /// Sets the file to read the prompt from. A relative path is looked up in the folder of this process.
+    /// Sets the template file to read the prompt from. A relative path is looked up in the folder of this process.
+    ///
+    /// `{{KEY}}` in it stands for the argument of that name, `\{{` for two braces.
     pub fn prompt_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.prompts.push(PromptSource::File(path.into()));
+        self
+    }
+
+    /// Sets an argument of the prompt template. What it brings is text: nothing in it acts as a placeholder.
+    pub fn prompt_arg(mut self, key: impl Into<String>, value: impl ToString) -> Self {
+        self.settings.prompt_args.push((key.into(), value.to_string()));
         self
     }
 

@@ -95,6 +95,7 @@ impl<O> RunResult<O> {
     fn follow_up(&self, prompt: impl Into<String>) -> RunOptions {
         let mut settings = self.settings.clone();
         settings.prompts.clear();
+        settings.prompt_args.clear();
         settings.max_iterations = 1;
         settings.resume = None;
         settings.fork = None;

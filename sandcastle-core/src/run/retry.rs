@@ -13,7 +13,7 @@ use super::ledger::Ledger;
 use super::outcome::{AnswerGuarantee, Ending, StructuredOutputError};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
-use crate::output::{ExtractError, OutputSpec, Stage as OutputStage};
+use crate::output::{ExtractError, OutputSpec, Seen, Stage as OutputStage};
 use crate::session::SessionRequest;
 use crate::work::{Attempt, AttemptOutcome};
 
@@ -72,7 +72,7 @@ impl<'a> Attempts<'a> {
         if !refused || !matches!(turn.end, TurnEnd::Failed(kind, _) if kind != FailureKind::Transport) {
             return Ok(turn);
         }
-        ledger.work.iterations.push(turn.record);
+        ledger.record(turn.record);
         self.pause(PAUSE).await;
         self.stage.play(prompt, session, Some(self.spec.locator()), ledger).await
     }
@@ -103,8 +103,7 @@ impl<'a> Attempts<'a> {
         };
         let verdict = self.verdict(&mut turn, judge);
         let (signal, resumable) = (turn.signal, turn.record.session_id.clone());
-        ledger.work.usage += turn.record.usage;
-        ledger.work.iterations.push(turn.record);
+        ledger.record(turn.record);
         match verdict {
             Verdict::Accepted => {
                 attempt.outcome = AttemptOutcome::Accepted;
@@ -128,7 +127,7 @@ impl<'a> Attempts<'a> {
         match &turn.end {
             TurnEnd::Completed(StopReason::Complete) => match turn.located.take() {
                 Some(locator) => judge(locator),
-                None => Verdict::Refused(ExtractError::missing(tag)),
+                None => Verdict::Refused(ExtractError::missing(tag, Seen::Nothing)),
             },
             TurnEnd::Completed(StopReason::OutputLimit) | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
                 Verdict::Refused(ExtractError::truncated(tag, turn.located.take()))

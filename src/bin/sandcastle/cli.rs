@@ -118,9 +118,12 @@ pub(crate) struct RunArgs {
         conflicts_with = "prompt_file"
     )]
     pub(crate) prompt: Option<String>,
-    /// The file that holds what to say to the agent.
+    /// The template file that holds what to say to the agent.
     #[arg(long, value_name = "FILE")]
     pub(crate) prompt_file: Option<PathBuf>,
+    /// An argument of the template, for its `{{K}}`. May be repeated.
+    #[arg(long = "arg", value_name = "K=V", requires = "prompt_file", value_parser = pair)]
+    pub(crate) args: Vec<(String, String)>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// How often to ask again after an invalid answer, 0 to 10 [default: 0].
@@ -226,6 +229,13 @@ pub(crate) struct InteractiveArgs {
     /// What to begin the session with.
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(format!("`{text}` is not of the form KEY=VALUE")),
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -206,3 +206,28 @@ async fn a_refusal_is_not_asked_again() {
     let output = error.structured_output().unwrap();
     assert_eq!((output.stage(), output.attempts.len()), (Stage::Refused, 1));
 }
+
+#[tokio::test]
+async fn signal_and_output_know_nothing_of_each_other() {
+    let bench = Bench::new().await;
+    let both = say(GOOD).say(" <promise>COMPLETE</promise>");
+    let result = sandcastle::run_with::<N>(bench.options([both])).await.unwrap();
+    assert_eq!((result.output.n, result.completion_signal.is_some()), (5, true));
+    let result = sandcastle::run_with::<N>(bench.options([say(GOOD)])).await.unwrap();
+    assert_eq!((result.output.n, result.completion_signal), (5, None));
+    let only_the_signal = say("<promise>COMPLETE</promise>");
+    let error = sandcastle::run_with::<N>(bench.options([only_the_signal])).await.unwrap_err();
+    assert_eq!(error.structured_output().unwrap().stage(), Stage::Missing);
+}
+
+#[tokio::test]
+async fn the_prompt_arrives_as_it_is() {
+    let bench = Bench::new().await;
+    let prompt = "  Answer in <result>, {{BRANCH}} and !`id` are just text. 日本\n\n";
+    let options = sandcastle::RunOptions::new(bench.agent([say(GOOD)]), sandcastle::NoSandbox::new())
+        .cwd(bench.repository.path())
+        .logging(sandcastle::Logging::off())
+        .prompt(prompt);
+    let result = sandcastle::run_with::<N>(options).await.unwrap();
+    assert_eq!(bench.prompts(result.session_id().unwrap()), [prompt]);
+}

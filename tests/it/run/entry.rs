@@ -134,3 +134,29 @@ async fn a_schema_that_cannot_be_used_is_refused_where_it_is_made() {
         .prompt("say <n>");
     assert_eq!(sandcastle::run_spec(options, spec).await.unwrap().output, 3);
 }
+
+#[tokio::test]
+async fn templates_are_filled_and_inline_prompts_are_not() {
+    let bench = Bench::new().await;
+    let template = bench.repository.write("task.md", "Fix {{ ISSUE }} in <result>.\n{{BODY}}\n").unwrap();
+    let options = RunOptions::new(bench.agent([say("<result>{\"n\":1}</result>")]), NoSandbox::new())
+        .cwd(bench.repository.path())
+        .logging(Logging::file(bench.log()));
+    let filled =
+        options.clone().prompt_file(&template).prompt_arg("ISSUE", 7).prompt_arg("BODY", "{{ISSUE}}");
+    let result = sandcastle::run_with::<N>(filled.prompt_arg("SPARE", "x")).await.unwrap();
+    assert_eq!(bench.prompts(result.session_id().unwrap()), ["Fix 7 in <result>.\n{{ISSUE}}\n"]);
+    assert!(result.warnings[0].contains("{{SPARE}}"), "{:?}", result.warnings);
+
+    let missing = options.clone().prompt_file(&template).prompt_arg("ISSUE", 7);
+    let error = sandcastle::run_with::<N>(missing).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Prompt);
+    assert!(error.to_string().contains("`{{BODY}}`") && error.to_string().contains("task.md:2:1"), "{error}");
+
+    // Case 186: an inline prompt is never looked into.
+    let inline = options.clone().prompt("see {{BRANCH}} and <result>");
+    let result = sandcastle::run_with::<N>(inline).await.unwrap();
+    assert_eq!(bench.prompts(result.session_id().unwrap()), ["see {{BRANCH}} and <result>"]);
+    let both = options.prompt("<result>").prompt_arg("A", 1);
+    assert_eq!(sandcastle::run_with::<N>(both).await.unwrap_err().kind(), ErrorKind::Prompt);
+}

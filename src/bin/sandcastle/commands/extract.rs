@@ -67,12 +67,9 @@ fn read_text(input: &mut dyn Read, locator: &mut Locator) -> std::io::Result<()>
 
 /// Counts the bytes at the end that begin a character and do not finish it.
 fn unfinished(bytes: &[u8]) -> usize {
-    let end = &bytes[bytes.len().saturating_sub(3)..];
-    match std::str::from_utf8(end) {
-        Err(error) if error.error_len().is_none() => end.len() - error.valid_up_to(),
-        // What stands before the last character may itself be cut; only the end matters.
-        Err(_) => (1..=end.len()).find(|&n| matches!(std::str::from_utf8(&end[end.len() - n..]), Err(error) if error.error_len().is_none() && error.valid_up_to() == 0)).unwrap_or(0),
-        Ok(_) => 0,
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => bytes.len() - error.valid_up_to(),
+        _ => 0,
     }
 }
 

@@ -38,6 +38,9 @@ fn configured(args: &RunArgs) -> Result<RunOptions, Failure> {
     if let Some(file) = &args.prompt_file {
         options = options.prompt_file(file);
     }
+    for (key, value) in &args.args {
+        options = options.prompt_arg(key, value);
+    }
     for signal in &args.completion_signal {
         options = options.completion_signal(signal);
     }

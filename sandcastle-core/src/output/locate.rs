@@ -1,1 +1,0 @@
-//! Finds the last block with a tag while the text streams.

@@ -1,0 +1,74 @@
+//! Answers that are not valid: what the program is told, in which session, and what is left when nothing helps.
+
+use sandcastle::{AttemptOutcome, ErrorKind, Stage};
+
+use super::{BAD, GOOD, PROMPT, Retried, Subject, for_both_agents};
+use crate::support::model_server::Reply;
+
+for_both_agents![
+    a_bad_answer_is_corrected_in_its_session,
+    an_output_that_is_never_right_is_an_error,
+    a_retry_that_fails_leaves_the_first_refusal,
+];
+
+async fn a_bad_answer_is_corrected_in_its_session(subject: Subject) {
+    let work = "git commit --quiet --allow-empty --message One";
+    let replies = [
+        Reply::shell(work).usage(1000, 1),
+        Reply::text(BAD).usage(200, 20),
+        Reply::text(GOOD).usage(3000, 300),
+    ];
+    let bench = subject.bench(replies).await;
+    let result = sandcastle::run_with::<Retried>(bench.options()).await.unwrap();
+
+    assert_eq!(result.output, Retried { n: 5 });
+    let [first, second] = result.attempts.as_slice() else { panic!("{result:#?}") };
+    assert_eq!((first.outcome, second.outcome), (AttemptOutcome::SchemaValidate, AttemptOutcome::Accepted));
+    assert!(first.session_id.is_some());
+    assert_eq!(first.session_id, second.session_id);
+    assert_eq!((first.commits.len(), second.commits.len(), result.commits.len()), (1, 0, 1));
+
+    assert_eq!((first.usage.input_tokens, first.usage.output_tokens), (1200, 21));
+    assert_eq!((second.usage.input_tokens, second.usage.output_tokens), (3000, 300));
+    assert_eq!((result.usage.input_tokens, result.usage.output_tokens), (4200, 321));
+
+    let turns = bench.server.turns();
+    assert_eq!(turns.len(), 3);
+    let correction = &turns[2];
+    assert!(correction.user_texts().iter().any(|text| text == PROMPT), "{:?}", correction.user_texts());
+    assert_eq!(correction.assistant_texts(), [BAD]);
+    let newest = correction.user_texts().pop().expect("something the user said");
+    assert!(newest.contains("<result>") && newest != PROMPT, "{newest}");
+}
+
+async fn an_output_that_is_never_right_is_an_error(subject: Subject) {
+    let bench = subject.bench([Reply::text(BAD).usage(50, 5).always()]).await;
+    let error = sandcastle::run_with::<Retried>(bench.options()).await.unwrap_err();
+
+    assert_eq!(error.kind(), ErrorKind::StructuredOutput);
+    let output = error.structured_output().expect("the reason");
+    assert_eq!((output.stage(), output.attempts.len()), (Stage::SchemaValidate, 3));
+    assert_eq!(output.raw_matched.as_deref(), Some(r#"{"n":"x"}"#));
+    assert_eq!(output.session_id.as_ref(), error.work().unwrap().session_id());
+    assert!(output.session_id.is_some());
+    assert_eq!((output.usage.input_tokens, output.usage.output_tokens), (150, 15));
+    assert_eq!(bench.server.turns().len(), 3);
+
+    // What the error names is enough to go on.
+    let session = output.session_id.clone().unwrap();
+    let resumed = sandcastle::run(bench.prompted("And now?").resume_session(session.as_str())).await.unwrap();
+    assert_eq!(resumed.text, BAD);
+    assert_eq!(bench.server.turns()[3].assistant_texts().len(), 3);
+}
+
+async fn a_retry_that_fails_leaves_the_first_refusal(subject: Subject) {
+    let bench = subject.bench([Reply::text(BAD), Reply::status(401).always()]).await;
+    let error = sandcastle::run_with::<Retried>(bench.options()).await.unwrap_err();
+
+    let output = error.structured_output().expect("the reason");
+    assert_eq!(output.stage(), Stage::SchemaValidate);
+    let outcomes: Vec<_> = output.attempts.iter().map(|attempt| attempt.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::SchemaValidate, AttemptOutcome::AgentFailed]);
+    let warnings = &error.work().unwrap().warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("401")), "{warnings:?}");
+}

@@ -1,0 +1,175 @@
+//! The engine with the real programs: every promise of a run, kept by Claude Code and by Codex.
+//!
+//! A scenario is written once and played with both, so that the two cannot drift apart; what only one of them does
+//! stands in the file of its name. `programs` has the facts of the programs themselves, without the engine. The model
+//! is a script on loopback, and each test has a home, a repository and a model server of its own.
+
+mod answers;
+mod claude_code;
+mod codex;
+mod corrections;
+mod endings;
+mod failures;
+mod programs;
+mod residents;
+mod sessions;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sandcastle::testing::ScratchRepo;
+use sandcastle::{Agent, AgentOutput, ClaudeCode, Codex, Logging, NoSandbox, RunOptions};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use self::residents::Residents;
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::real_agent::{Home, RealAgent};
+
+/// The prompt of a run whose prompt does not matter.
+const PROMPT: &str = "Do it, and answer as <result>JSON</result>.";
+const GOOD: &str = r#"<result>{"n":5}</result>"#;
+const BAD: &str = r#"<result>{"n":"x"}</result>"#;
+
+/// A stretch of silence that no test waits for.
+const LONG: Duration = Duration::from_secs(3600);
+/// How long something may take that a program does at once, on a machine that has much to do.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The output that most tests ask for.
+#[derive(Debug, PartialEq, Deserialize, JsonSchema, AgentOutput)]
+#[output(tag = "result")]
+struct N {
+    n: i64,
+}
+
+/// The same, with two retries.
+#[derive(Debug, PartialEq, Deserialize, JsonSchema, AgentOutput)]
+#[output(tag = "result", max_retries = 2)]
+struct Retried {
+    n: i64,
+}
+
+/// Makes two tests of each scenario, one for each program.
+macro_rules! for_both_agents {
+    ($($scenario:ident),+ $(,)?) => {
+        mod with_claude_code {
+            $(
+                #[tokio::test]
+                async fn $scenario() {
+                    if let Some(subject) = crate::real_agents::Subject::claude_code() {
+                        super::$scenario(subject).await;
+                    }
+                }
+            )+
+        }
+
+        mod with_codex {
+            $(
+                #[tokio::test]
+                async fn $scenario() {
+                    if let Some(subject) = crate::real_agents::Subject::codex() {
+                        super::$scenario(subject).await;
+                    }
+                }
+            )+
+        }
+    };
+}
+use for_both_agents;
+
+/// An installed program, and the agent of the library that runs it.
+#[derive(Clone, Debug)]
+struct Subject {
+    program: RealAgent,
+    agent: Arc<dyn Agent>,
+}
+
+impl Subject {
+    fn claude_code() -> Option<Self> {
+        let program = RealAgent::claude_code()?;
+        let agent = Arc::new(ClaudeCode::new("sonnet").program(&program.program));
+        Some(Self { program, agent })
+    }
+
+    fn codex() -> Option<Self> {
+        RealAgent::codex().map(Self::codex_of)
+    }
+
+    /// Codex by the script that npm installs, which starts the real program as its child.
+    fn codex_launcher() -> Option<Self> {
+        RealAgent::codex_launcher().map(Self::codex_of)
+    }
+
+    fn codex_of(program: RealAgent) -> Self {
+        let agent = Arc::new(Codex::new("").program(&program.program));
+        Self { program, agent }
+    }
+
+    /// A place to run it in, with a model that gives these replies.
+    async fn bench(&self, replies: impl IntoIterator<Item = Reply>) -> Bench {
+        let server = ModelServer::start(replies);
+        let home = self.program.home(&server);
+        let repository = ScratchRepo::new().await.unwrap();
+        Bench { agent: Arc::clone(&self.agent), server, home, repository }
+    }
+}
+
+/// A model, a home and a repository.
+struct Bench {
+    agent: Arc<dyn Agent>,
+    server: ModelServer,
+    home: Home,
+    repository: ScratchRepo,
+}
+
+impl Bench {
+    /// A run in the repository, in which the program has nothing of this process's environment.
+    fn options(&self) -> RunOptions {
+        self.prompted(PROMPT)
+    }
+
+    fn prompted(&self, prompt: &str) -> RunOptions {
+        let empty = NoSandbox::new().clear_env();
+        let sandbox =
+            self.home.environment().into_iter().fold(empty, |sandbox, (key, value)| sandbox.env(key, value));
+        RunOptions::shared(Arc::clone(&self.agent), Arc::new(sandbox))
+            .cwd(self.repository.path())
+            .prompt(prompt)
+            .logging(Logging::off())
+    }
+
+    /// Waits until the model has been asked this often.
+    async fn asked(&self, count: usize) {
+        let begun = Instant::now();
+        while self.server.turns().len() < count {
+            assert!(begun.elapsed() < PATIENCE, "asked {} times, not {count}", self.server.turns().len());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Waits until the program has written the prompt to a session file. Claude Code does so a moment after it has
+    /// asked the model; a program that is killed before has no session to go on with.
+    async fn remembered(&self) {
+        let begun = Instant::now();
+        let session_folders = [".claude/projects", ".codex/sessions"].map(|name| self.home.path().join(name));
+        while !session_folders.iter().any(|folder| holds(folder, PROMPT)) {
+            assert!(begun.elapsed() < PATIENCE, "the prompt is in no session file");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Everything that the program started and that still runs, itself included.
+    fn residents(&self) -> Residents {
+        Residents::of(self.home.path())
+    }
+}
+
+/// Whether a file below this folder holds the text.
+fn holds(folder: &Path, text: &str) -> bool {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).any(|path| {
+        holds(&path, text) || fs::read_to_string(path).is_ok_and(|contents| contents.contains(text))
+    })
+}
