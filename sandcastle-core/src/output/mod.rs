@@ -17,6 +17,7 @@ mod problem;
 mod quote;
 mod read;
 mod schema;
+mod snippet;
 mod spec;
 mod tag;
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod validate;
 pub(crate) use self::error::Seen;
 pub use self::error::{ExtractError, Stage};
 pub use self::problem::Problem;
+pub use self::snippet::{Snippet, SnippetStyle};
 pub use self::spec::OutputSpec;
 
 /// Says how the inside of a block is read.

@@ -17,13 +17,19 @@ pub use schemars::{JsonSchema, Schema};
 pub use serde::de::DeserializeOwned;
 
 pub use self::derived::{Described, FromText, Readable};
-use crate::output::typed;
 pub use crate::output::{AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem};
+use crate::output::{Snippet, typed};
 
 /// Returns the JSON Schema of a type.
 #[must_use]
 pub fn schema_for<T: JsonSchema>() -> Schema {
     schemars::schema_for!(T)
+}
+
+/// Returns the text that tells a model how to answer with a type.
+#[must_use]
+pub fn snippet<T: AgentOutput>() -> String {
+    Snippet::of::<T>().render()
 }
 
 /// Reads the last block of JSON in a text.

@@ -26,7 +26,7 @@ fn every_kind_of_part() {
  "by": { <string>: <number>, ... },
  "note": <string> | null // optional; Anything else.
 }"#;
-    assert_eq!(shape(&schema, SnippetStyle::Example), expected);
+    assert_eq!(shape(schema, SnippetStyle::Example), expected);
 }
 
 #[test]
@@ -35,5 +35,5 @@ fn named_parts_have_placeholders_too() {
         "title": "Tree", "type": "object", "required": ["children"],
         "properties": { "children": { "type": "array", "items": { "$ref": "#" } } },
     });
-    assert_eq!(shape(&schema, SnippetStyle::Example), "Tree = { \"children\": [<Tree>, ...] }");
+    assert_eq!(shape(schema, SnippetStyle::Example), "Tree = { \"children\": [<Tree>, ...] }");
 }

@@ -113,7 +113,7 @@ proptest! {
         let mut wanted = Vec::new();
         values(&schema, &mut wanted);
         for style in STYLES {
-            let text = shape(&schema, style);
+            let text = shape(schema.clone(), style);
             for value in &wanted {
                 let times = |text: &str| text.matches(value.as_str()).count();
                 let demanded = wanted.iter().filter(|other| *other == value).count();
@@ -131,6 +131,6 @@ proptest! {
 
     #[test]
     fn the_same_schema_gives_the_same_text(schema in document()) {
-        prop_assert_eq!(shape(&schema, SnippetStyle::TypeScript), shape(&schema.clone(), SnippetStyle::TypeScript));
+        prop_assert_eq!(shape(schema.clone(), SnippetStyle::TypeScript), shape(schema, SnippetStyle::TypeScript));
     }
 }

@@ -71,15 +71,15 @@ fn tags_named_like_a_placeholder_are_no_tags() {
 #[test]
 fn values_stay_exact() {
     for text in TEXTS {
-        let shown = shape(&json!({ "const": text }), SnippetStyle::TypeScript);
+        let shown = shape(json!({ "const": text }), SnippetStyle::TypeScript);
         assert_eq!(serde_json::from_str::<Value>(&shown).expect("JSON"), json!(text));
     }
-    let shown = shape(&json!({ "const": "<result>" }), SnippetStyle::TypeScript);
+    let shown = shape(json!({ "const": "<result>" }), SnippetStyle::TypeScript);
     assert_eq!(shown, r#""\u003cresult>""#);
 }
 
 #[test]
 fn backticks_and_comment_ends_are_plain_text() {
     let schema = json!({ "type": "string", "description": "Ends `*/`\n```\nhere // and there" });
-    assert_eq!(shape(&schema, SnippetStyle::TypeScript), "string // Ends `*/` ``` here // and there");
+    assert_eq!(shape(schema, SnippetStyle::TypeScript), "string // Ends `*/` ``` here // and there");
 }

@@ -7,7 +7,7 @@ use crate::output::snippet::SnippetStyle;
 
 #[track_caller]
 fn check(schema: Value, expected: &str) {
-    assert_eq!(shape(&schema, SnippetStyle::JsonSchema), expected);
+    assert_eq!(shape(schema, SnippetStyle::JsonSchema), expected);
 }
 
 #[test]
