@@ -14,7 +14,7 @@ const root = resolve(import.meta.dirname, "..");
 const require = createRequire(resolve(root, ".cache/tokenizer/package.json"));
 const { countTokens } = require("gpt-tokenizer/encoding/o200k_base");
 
-const bench = spawnSync("cargo", ["bench", "--quiet", "--bench", "snippets"], {
+const bench = spawnSync("cargo", ["bench", "--quiet", "--profile", "dev", "--bench", "snippets"], {
   cwd: root,
   encoding: "utf8",
   maxBuffer: 1 << 28,
@@ -41,6 +41,8 @@ function pattern({ keyword, value }) {
     case "const":
     case "enum":
       return exact(JSON.stringify(value));
+    case "type":
+      return { object: "\\{", array: "\\[" }[value] ?? `\\b${value}\\b`;
     case "additionalProperties":
       return value === false ? "no other keys" : null;
     case "uniqueItems":

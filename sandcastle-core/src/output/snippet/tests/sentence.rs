@@ -9,8 +9,8 @@ use crate::output::snippet::{Snippet, SnippetStyle};
 #[test]
 fn says_how_to_answer() {
     let text = render("verdict", &json!({ "type": "boolean" }), SnippetStyle::default());
-    let expected = "End your answer with one block. </verdict> closes it, <verdict> opens it, and all between them is \
-                    one value of the type below in strict JSON, without comments:\nboolean";
+    let expected = "End your reply with one block. </verdict> closes it, <verdict> opens it, and all between them is \
+                    strict JSON, without comments, of this shape:\nboolean";
     assert_eq!(text, expected);
 }
 
@@ -24,7 +24,7 @@ fn every_style_names_both_tags_and_is_no_answer() {
 #[test]
 fn text_outputs_have_no_shape() {
     let snippet = |schema| Snippet::new("poem", OutputFormat::Text, schema).render();
-    let expected = "End your answer with one block. </poem> closes it, <poem> opens it, and all between them is the \
+    let expected = "End your reply with one block. </poem> closes it, <poem> opens it, and all between them is the \
                     text asked for";
     assert_eq!(snippet(json!({ "type": "string" })), format!("{expected}."));
     let described =
