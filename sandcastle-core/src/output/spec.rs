@@ -52,7 +52,7 @@ impl OutputSpec {
             tag: T::TAG.into(),
             format: T::FORMAT,
             retries: T::MAX_RETRIES,
-            schema: Arc::new(CompiledSchema::of_type(T::schema().into())),
+            schema: Arc::new(CompiledSchema::new(T::schema().into())),
             judge: Some(|block, spec| T::read_block(block, spec).map(drop)),
             validator: None,
         }
@@ -194,11 +194,6 @@ impl OutputSpec {
             });
             ExtractError::schema(&self.tag, block, None, problems.collect())
         })
-    }
-
-    /// Returns the schema for a prompt: without what only a program reads.
-    pub(crate) fn prompt_schema(&self) -> Value {
-        self.schema.for_prompt()
     }
 }
 

@@ -18,12 +18,12 @@ pub use serde::de::DeserializeOwned;
 
 pub use self::derived::{Described, FromText, Readable};
 pub use crate::output::{AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem};
-use crate::output::{Snippet, typed};
+use crate::output::{Snippet, mended_schema, typed};
 
-/// Returns the JSON Schema of a type.
+/// Returns the JSON Schema of a type: what schemars says of it, where that is what serde does.
 #[must_use]
 pub fn schema_for<T: JsonSchema>() -> Schema {
-    schemars::schema_for!(T)
+    mended_schema(schemars::schema_for!(T))
 }
 
 /// Returns the text that tells a model how to answer with a type.

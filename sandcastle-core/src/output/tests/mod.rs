@@ -27,7 +27,7 @@ macro_rules! outputs {
             const MAX_RETRIES: u32 = 0;
 
             fn schema() -> schemars::Schema {
-                schemars::schema_for!($type)
+                crate::__private::schema_for::<$type>()
             }
 
             fn extract(text: &str) -> Result<Self, crate::output::ExtractError> {

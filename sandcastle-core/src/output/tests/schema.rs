@@ -143,14 +143,14 @@ outputs!(Ordered);
 
 #[test]
 fn case_085_fields_keep_their_order() {
-    let schema = OutputSpec::of::<Ordered>().prompt_schema();
+    let schema = OutputSpec::of::<Ordered>().schema().clone();
     let fields: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
     assert_eq!(fields, ["reasoning", "answer", "aside"]);
 }
 
 #[test]
 fn case_087_required_is_what_serde_cannot_do_without() {
-    let schema = OutputSpec::of::<Ordered>().prompt_schema();
+    let schema = OutputSpec::of::<Ordered>().schema().clone();
     assert_eq!(schema["required"], serde_json::json!(["reasoning", "answer"]));
     assert!(read::<Ordered>(r#"{"reasoning":"","answer":1}"#).is_ok());
     assert_eq!(misfits::<Ordered>(r#"{"reasoning":""}"#), pairs(&[("/answer", "is required")]));

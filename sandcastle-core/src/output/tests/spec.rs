@@ -77,35 +77,6 @@ fn text_is_trimmed_and_never_parsed() {
 }
 
 #[test]
-fn case_064_a_prompt_sees_no_formats_of_numbers() {
-    let schema = json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "properties": {
-            "format": { "type": "integer", "format": "uint32", "minimum": 0 },
-            "when": { "type": "string", "format": "date-time" },
-            "xs": { "items": { "format": "double" } },
-            "r": { "$ref": "#/$defs/R" },
-        },
-        "$defs": { "R": { "type": "number", "format": "float" } },
-        "default": { "format": "uint8" },
-    });
-    assert_eq!(
-        OutputSpec::json("result", schema).unwrap().prompt_schema(),
-        json!({
-            "properties": {
-                "format": { "type": "integer", "minimum": 0 },
-                "when": { "type": "string", "format": "date-time" },
-                "xs": { "items": {} },
-                "r": { "$ref": "#/$defs/R" },
-            },
-            "$defs": { "R": { "type": "number" } },
-            "default": { "format": "uint8" },
-        })
-    );
-    assert_eq!(OutputSpec::json("result", true).unwrap().prompt_schema(), json!(true));
-}
-
-#[test]
 fn a_schema_that_refers_to_itself_for_ever_overflows_nothing() {
     for schema in [
         json!({ "$ref": "#" }),
