@@ -2,6 +2,11 @@
 //!
 //! `cargo bench --bench gigabyte` prints the value, the time and the most memory that this process ever had resident. The
 //! agent is the scripted one: a child process whose output comes through a pipe, as every agent's does.
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a benchmark prints its figures and stops on trouble"
+)]
 
 use std::time::Instant;
 

@@ -1,6 +1,7 @@
 //! A sum in a tag of its own, answered inside a code fence.
 //!
 //! `cargo run --example calc_result`
+#![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use sandcastle::testing::{ScratchRepo, Scripted};
 use sandcastle::{AgentOutput, NoSandbox, RunOptions};

@@ -2,6 +2,7 @@
 //!
 //! `cargo run --example quickstart` plays it with the scripted agent, which needs nothing but git.
 //! `cargo run --example quickstart -- claude-code` (or `codex`) plays it with a real one that is installed and logged in.
+#![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use std::error::Error;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ struct Change {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let repository = ScratchRepo::new().await?;
-    let agent = agent(std::env::args().nth(1))?;
+    let agent = agent(std::env::args().nth(1).as_deref())?;
     println!("agent    {}", agent.name());
 
     let prompt = format!(
@@ -48,8 +49,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn agent(asked_for: Option<String>) -> Result<Arc<dyn Agent>, Box<dyn Error>> {
-    match asked_for.as_deref() {
+fn agent(asked_for: Option<&str>) -> Result<Arc<dyn Agent>, Box<dyn Error>> {
+    match asked_for {
         None => Ok(Arc::new(scripted())),
         Some(name) => Ok(registry::find(name)?.create("")?),
     }

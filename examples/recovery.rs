@@ -1,6 +1,7 @@
 //! A failed output, and going on from it: the error has the session, the commits and the words to say.
 //!
 //! `cargo run --example recovery`
+#![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use sandcastle::testing::{ScratchRepo, Script, Scripted, Turn};
 use sandcastle::{AgentOutput, NoSandbox, RunOptions};

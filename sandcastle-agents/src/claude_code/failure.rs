@@ -5,8 +5,14 @@
 
 use sandcastle_core::event::FailureKind;
 
-/// How the program words that it has no such session, on both of its outputs.
-pub(super) const UNKNOWN_SESSION: &str = "No conversation found with session ID";
+/// How the program words that it has no such session, on both of its outputs: by an id, and by what is no id of its.
+const UNKNOWN_SESSION: [&str; 2] =
+    ["No conversation found with session ID", "does not match any session title"];
+
+/// Tells whether a message says that there is no such session.
+pub(super) fn is_unknown_session(message: &str) -> bool {
+    UNKNOWN_SESSION.iter().any(|words| message.contains(words))
+}
 
 /// What is known of a failed turn; an empty text is unknown.
 #[derive(Debug, Default)]
@@ -30,7 +36,7 @@ pub(super) fn classify(symptoms: &Symptoms<'_>) -> FailureKind {
 }
 
 fn by_outcome(symptoms: &Symptoms<'_>) -> Option<FailureKind> {
-    if symptoms.message.contains(UNKNOWN_SESSION) {
+    if is_unknown_session(symptoms.message) {
         return Some(FailureKind::SessionNotFound);
     }
     match (symptoms.subtype, symptoms.terminal_reason, symptoms.stop_reason) {

@@ -151,7 +151,7 @@ impl Agent for ClaudeCode {
     }
 
     fn stderr_failure(&self, stderr: &str) -> Option<FailureKind> {
-        stderr.contains(failure::UNKNOWN_SESSION).then_some(FailureKind::SessionNotFound)
+        failure::is_unknown_session(stderr).then_some(FailureKind::SessionNotFound)
     }
 
     fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {

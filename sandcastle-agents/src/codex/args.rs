@@ -2,7 +2,7 @@
 
 use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
 use sandcastle_core::session::SessionRequest;
-use sandcastle_core::{Error, ErrorKind, Result};
+use sandcastle_core::{Error, ErrorKind, Result, SessionId};
 
 use super::Codex;
 use crate::effort::Effort;
@@ -14,7 +14,7 @@ const MAX_PROMPT: usize = 1_048_576;
 /// Words one unattended turn. The prompt goes by standard input, which `-` asks for.
 pub(super) fn unattended(agent: &Codex, request: &AgentRequest<'_>) -> Result<AgentCommand> {
     check_length(request.prompt)?;
-    let (subcommand, origin) = session(request.session);
+    let (subcommand, origin) = session(request.session)?;
     let command = AgentCommand::new(&agent.program)
         .arg("exec")
         .args(subcommand)
@@ -25,7 +25,7 @@ pub(super) fn unattended(agent: &Codex, request: &AgentRequest<'_>) -> Result<Ag
 /// Words the start of the terminal interface, where a person is there to approve.
 pub(super) fn interactive(agent: &Codex, request: &AgentRequest<'_>) -> Result<AgentCommand> {
     let prompt = prompt_argument(super::NAME, request.prompt)?;
-    let (subcommand, origin) = session(request.session);
+    let (subcommand, origin) = session(request.session)?;
     let command = configured(agent, AgentCommand::new(&agent.program).args(subcommand));
     Ok(match (origin, prompt) {
         (origin, Some(prompt)) => command.arg("--").args(origin).arg(prompt),
@@ -48,12 +48,31 @@ fn check_length(prompt: &str) -> Result<()> {
         .with_hint("put the long part into a file and name the file in the prompt"))
 }
 
-fn session(session: &SessionRequest) -> (Option<&'static str>, Option<&str>) {
-    match session {
-        SessionRequest::Resume(id) => (Some("resume"), Some(id)),
-        SessionRequest::Fork(id) => (Some("fork"), Some(id)),
-        _ => (None, None),
+fn session(session: &SessionRequest) -> Result<(Option<&'static str>, Option<&str>)> {
+    let (subcommand, id) = match session {
+        SessionRequest::Resume(id) => ("resume", id),
+        SessionRequest::Fork(id) => ("fork", id),
+        _ => return Ok((None, None)),
+    };
+    check_id(subcommand, id)?;
+    Ok((Some(subcommand), Some(id)))
+}
+
+/// Refuses what is no UUID: the program takes it for the title of a session, and where no session has that title, it
+/// begins a new one without a word.
+fn check_id(verb: &str, id: &SessionId) -> Result<()> {
+    let hyphens = [8, 13, 18, 23];
+    let is_uuid = id.len() == 36
+        && id.bytes().enumerate().all(|(at, byte)| match byte {
+            b'-' => hyphens.contains(&at),
+            _ => byte.is_ascii_hexdigit() && !hyphens.contains(&at),
+        });
+    if is_uuid {
+        return Ok(());
     }
+    let problem = format!("{verb} the session `{id}`: the sessions of `codex` are named by UUIDs");
+    Err(Error::new(ErrorKind::SessionNotFound, problem)
+        .with_hint("take the id from `iterations[].session_id` of a result or from an error"))
 }
 
 fn configured(agent: &Codex, mut command: AgentCommand) -> AgentCommand {
@@ -78,10 +97,11 @@ fn configured(agent: &Codex, mut command: AgentCommand) -> AgentCommand {
 mod tests {
     use std::path::Path;
 
-    use sandcastle_core::SessionId;
     use sandcastle_core::agent::{Agent, StopSignal};
 
     use super::*;
+
+    const ID: &str = "01a22a7e-d29e-7d31-b9cd-cb4025110f7d";
 
     fn command(agent: &Codex, session: &SessionRequest) -> AgentCommand {
         agent.command(&AgentRequest::new("do it", Path::new("/work"), session)).unwrap()
@@ -102,12 +122,25 @@ mod tests {
 
     #[test]
     fn sessions_are_resumed_and_forked_by_id() {
-        let id = SessionId::new("01a22a7e").unwrap();
+        let id = SessionId::new(ID).unwrap();
         let bypass = "--json --dangerously-bypass-approvals-and-sandbox";
         let resumed = command(&Codex::new(""), &SessionRequest::Resume(id.clone()));
-        assert_eq!(words(&resumed), format!("codex exec resume {bypass} 01a22a7e -"));
+        assert_eq!(words(&resumed), format!("codex exec resume {bypass} {ID} -"));
         let forked = command(&Codex::new(""), &SessionRequest::Fork(id));
-        assert_eq!(words(&forked), format!("codex exec fork {bypass} 01a22a7e -"));
+        assert_eq!(words(&forked), format!("codex exec fork {bypass} {ID} -"));
+    }
+
+    #[test]
+    fn an_id_that_would_begin_a_new_session_is_refused() {
+        for id in
+            ["01a22a7e", "last", "01a22a7ed29e-7d31-b9cd-cb4025110f7d-", "01a22a7ed29e7d31b9cdcb4025110f7d"]
+        {
+            let session = SessionRequest::Resume(SessionId::new(id).unwrap());
+            let request = AgentRequest::new("do it", Path::new("/work"), &session);
+            let error = Codex::new("").command(&request).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::SessionNotFound, "{id}");
+            assert!(error.to_string().contains(id), "{error}");
+        }
     }
 
     #[test]
@@ -145,9 +178,9 @@ mod tests {
             let request = AgentRequest::new(prompt, Path::new("/work"), session);
             words(&Codex::new("m").interactive_command(&request).unwrap().unwrap())
         };
-        let id = SessionId::new("01a22a7e").unwrap();
+        let id = SessionId::new(ID).unwrap();
         assert_eq!(start("--do it", &SessionRequest::Fresh), "codex -m m -- --do it");
         assert_eq!(start("", &SessionRequest::Fresh), "codex -m m");
-        assert_eq!(start("on", &SessionRequest::Resume(id)), "codex resume -m m -- 01a22a7e on");
+        assert_eq!(start("on", &SessionRequest::Resume(id)), format!("codex resume -m m -- {ID} on"));
     }
 }

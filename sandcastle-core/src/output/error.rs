@@ -177,7 +177,7 @@ impl ExtractError {
         let mut error = Self::new(tag.to_owned(), Detail::NotJson { offset, advice })
             .with_raw(block.to_owned())
             .with_problems(vec![Problem::new(path, message)]);
-        error.source = source.map(|source| source.into());
+        error.source = source.map(Into::into);
         error
     }
 

@@ -198,7 +198,7 @@ impl OutputSpec {
 }
 
 fn unusable(tag: &str, problems: &[Problem]) -> Error {
-    let reasons: Vec<_> = problems.iter().map(|problem| problem.to_string()).collect();
+    let reasons: Vec<_> = problems.iter().map(ToString::to_string).collect();
     Error::new(ErrorKind::InvalidOutput, format!("use the schema of `<{tag}>`: {}", reasons.join("; ")))
         .with_hint("it must be a JSON Schema that is complete in itself: put what it refers to into `$defs`")
 }

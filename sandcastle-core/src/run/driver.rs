@@ -21,8 +21,11 @@ use crate::session::SessionRequest;
 /// What a run has to bring, and how a block is read into it.
 pub(super) struct Contract<V> {
     spec: Option<Arc<OutputSpec>>,
-    read: Box<dyn Fn(Option<&str>) -> Option<Result<V, ExtractError>> + Send + Sync>,
+    read: Box<Read<V>>,
 }
+
+/// Reads a block; `None` is given before there is one, and back when a block is needed.
+type Read<V> = dyn Fn(Option<&str>) -> Option<Result<V, ExtractError>> + Send + Sync;
 
 impl<V> Contract<V> {
     pub(super) fn new(

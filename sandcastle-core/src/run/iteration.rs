@@ -354,7 +354,7 @@ impl<'a> Listener<'a> {
 
 fn read_line(line: Line<'_>, decoder: &mut dyn Decoder, events: &mut Vec<AgentEvent>) {
     match line {
-        Line::Complete(bytes) if bytes.is_empty() => {}
+        Line::Complete(b"") => {}
         Line::Complete(bytes) => decoder.line(bytes, events),
         Line::Oversized { bytes } => events.push(AgentEvent::Warning {
             message: format!("a line of {bytes} bytes was passed over: it is longer than any line is read"),

@@ -175,6 +175,7 @@ impl<O> RunOptions<O> {
     }
 
     /// Sets an argument of the prompt template. What it brings is text: nothing in it acts as a placeholder.
+    #[expect(clippy::needless_pass_by_value, reason = "a value is given away, as to every other setter")]
     pub fn prompt_arg(mut self, key: impl Into<String>, value: impl ToString) -> Self {
         self.settings.prompt_args.push((key.into(), value.to_string()));
         self

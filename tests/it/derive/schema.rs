@@ -30,7 +30,7 @@ fn case_85_fields_keep_their_order() {
     let fields: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
     assert_eq!(fields, ["reasoning", "confidence", "answer", "aside"]);
     let snippet = Decision::prompt_snippet();
-    let places = ["reasoning", "confidence", "answer", "aside"].map(|field| snippet.find(field));
+    let places = ["reasoning", "confidence", "answer", "aside"].map(|field| snippet.rfind(field));
     assert!(places.is_sorted() && places[0].is_some(), "{snippet}");
 }
 

@@ -35,7 +35,11 @@ async fn the_answer_of_a_sub_agent_is_not_taken() {
     let replies = [Reply::tool("Agent", call), Reply::text(GOOD), Reply::text("Finished.")];
     let bench = subject.bench(replies).await;
     let error = sandcastle::run_with::<N>(bench.options()).await.unwrap_err();
-    assert_eq!(error.structured_output().map(|output| output.stage()), Some(Stage::Missing), "{error:#?}");
+    assert_eq!(
+        error.structured_output().map(sandcastle::StructuredOutputError::stage),
+        Some(Stage::Missing),
+        "{error:#?}"
+    );
     println!(
         "{:#?}",
         bench

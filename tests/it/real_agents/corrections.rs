@@ -9,6 +9,7 @@ for_both_agents![
     a_bad_answer_is_corrected_in_its_session,
     an_output_that_is_never_right_is_an_error,
     a_retry_that_fails_leaves_the_first_refusal,
+    a_correction_is_sent_again_when_the_service_fails,
 ];
 
 async fn a_bad_answer_is_corrected_in_its_session(subject: Subject) {
@@ -71,4 +72,31 @@ async fn a_retry_that_fails_leaves_the_first_refusal(subject: Subject) {
     assert_eq!(outcomes, [AttemptOutcome::SchemaValidate, AttemptOutcome::AgentFailed]);
     let warnings = &error.work().unwrap().warnings;
     assert!(warnings.iter().any(|warning| warning.contains("401")), "{warnings:?}");
+}
+
+/// Trouble of the service uses up no retry, and the model is told of the answer's mistake all the same.
+async fn a_correction_is_sent_again_when_the_service_fails(subject: Subject) {
+    let refused = Reply::status(500);
+    let asked = requests_of_one_process(&subject, refused.clone()).await;
+    let mut replies = vec![Reply::text(BAD)];
+    replies.extend(vec![refused; asked]);
+    replies.extend([Reply::text(BAD), Reply::text(GOOD)]);
+    let bench = subject.bench(replies).await;
+    let result = sandcastle::run_with::<Retried>(bench.options()).await.unwrap();
+
+    assert_eq!(result.output, Retried { n: 5 });
+    let outcomes: Vec<_> = result.attempts.iter().map(|attempt| attempt.outcome).collect();
+    use AttemptOutcome::{Accepted, SchemaValidate, Transport};
+    assert_eq!(outcomes, [SchemaValidate, Transport, SchemaValidate, Accepted]);
+    let sessions = result.iterations.iter().map(|iteration| &iteration.session_id);
+    assert!(sessions.clone().all(|session| *session == result.iterations[0].session_id), "{result:#?}");
+    assert_eq!((result.usage.input_tokens, result.usage.output_tokens), (33, 21));
+    assert_eq!(bench.server.turns().last().unwrap().assistant_texts(), [BAD, BAD]);
+}
+
+/// How often a program asks before it gives up.
+async fn requests_of_one_process(subject: &Subject, refused: Reply) -> usize {
+    let bench = subject.bench([refused.always()]).await;
+    sandcastle::run(bench.options()).await.unwrap_err();
+    bench.server.turns().len()
 }

@@ -126,7 +126,7 @@ async fn what_a_program_leaves_behind_is_ended(subject: Subject) {
 
 async fn silence_ends_a_request(subject: Subject) {
     let bench = subject.bench([Reply::silence(LONG), Reply::text(GOOD)]).await;
-    let options = bench.options().idle_timeout(Duration::from_secs(4));
+    let options = bench.options().idle_timeout(Duration::from_secs(5));
     let error = sandcastle::run_with::<N>(options).await.unwrap_err();
     bench.residents().assert_gone();
     assert_eq!(error.kind(), ErrorKind::IdleTimeout, "{error:#}");

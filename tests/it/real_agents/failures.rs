@@ -76,12 +76,14 @@ async fn an_answer_that_is_empty(subject: Subject) {
 }
 
 async fn a_session_that_nobody_knows(subject: Subject) {
-    let unknown = "00000000-0000-4000-8000-000000000000";
     let bench = subject.bench([]).await;
-    for options in [bench.options().resume_session(unknown), bench.options().fork_session(unknown)] {
-        let error = sandcastle::run(options).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::SessionNotFound, "{error:#}");
-        assert_says(&error, unknown, "known to the agent that held it");
+    for unknown in ["00000000-0000-4000-8000-000000000000", "no-such-session"] {
+        for options in [bench.options().resume_session(unknown), bench.options().fork_session(unknown)] {
+            let error = sandcastle::run(options).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::SessionNotFound, "{error:#}");
+            assert_says(&error, unknown, "");
+            assert!(!error.hints().is_empty(), "{error:#}");
+        }
     }
     assert!(bench.server.turns().is_empty());
 }

@@ -58,7 +58,7 @@ async fn iterations_end_with_the_signal() {
     let agent = Scripted::new(script.sequence(Sequence::AcrossSessions)).state_dir(bench.state.path());
     let options = bench.options_of(agent).max_iterations(5).completion_signal("DONE");
     let result = sandcastle::run(options).await.unwrap();
-    assert_eq!(result.iterations.len(), 3, "{:?}", result);
+    assert_eq!(result.iterations.len(), 3, "{result:?}");
     assert_eq!(result.completion_signal.as_deref(), Some("DONE"));
     let sessions: std::collections::HashSet<_> =
         result.iterations.iter().map(|i| i.session_id.clone()).collect();

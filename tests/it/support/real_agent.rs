@@ -50,6 +50,8 @@ enum Kind {
 #[derive(Debug)]
 pub(crate) struct Home {
     folder: TempDir,
+    /// In place of the system's temporary folder, which Claude Code would leave something in.
+    _scratch: TempDir,
     environment: BTreeMap<String, String>,
 }
 
@@ -130,8 +132,17 @@ impl Home {
         // Not in the system's temporary folder: Codex warns of a home that lies there.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder");
         let home = folder.path().display().to_string();
-        let environment = [("HOME", home), ("PATH", search_path()), ("TERM", "dumb".to_owned())];
-        Self { folder, environment: BTreeMap::new() }.with(&environment)
+        // Short, because sockets are made in it.
+        let scratch = tempfile::tempdir().expect("a temporary folder");
+        let temporary = scratch.path().display().to_string();
+        let environment = [
+            ("HOME", home),
+            ("PATH", search_path()),
+            ("TERM", "dumb".to_owned()),
+            ("TMPDIR", temporary.clone()),
+            ("CLAUDE_CODE_TMPDIR", temporary),
+        ];
+        Self { folder, _scratch: scratch, environment: BTreeMap::new() }.with(&environment)
     }
 
     pub(crate) fn path(&self) -> &Path {

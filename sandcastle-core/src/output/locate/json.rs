@@ -81,7 +81,7 @@ impl JsonScan {
             self.ledger.fail(trailer.attempt, Some(trailer.value_end));
         }
         let Some(outcome) = self.ledger.finish() else {
-            return Err(diagnosis::missing(&self.name, self.tail.as_str(), OutputFormat::Json));
+            return Err(diagnosis::missing(&self.name, &self.tail.into_string(), OutputFormat::Json));
         };
         let text = match self.held {
             Some((start, text)) if start == outcome.start => text,

@@ -227,11 +227,13 @@ impl Inline {
         }
         let step = match self {
             Self::First(Some(lead)) | Self::Second(lead) => lead.step(glyph),
-            Self::First(None) if matches!(glyph.byte, b'{' | b'[' | b'"') => {
-                LeadStep::Value(Begin::Delimited)
-            }
             Self::First(None) => LeadStep::Dead,
             Self::Off => LeadStep::Wait,
+        };
+        let step = match (step, &self, glyph.byte) {
+            // The word is over, and the value follows without a space.
+            (LeadStep::Dead, Self::First(_), b'{' | b'[' | b'"') => LeadStep::Value(Begin::Delimited),
+            (step, ..) => step,
         };
         match step {
             LeadStep::Wait => None,

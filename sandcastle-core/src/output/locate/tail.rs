@@ -6,22 +6,23 @@ const TAIL_BYTES: usize = 8 << 10;
 /// The last few kilobytes of the text.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
-    text: String,
+    /// Goes before `current`; long enough together with it, unless the text is short.
+    previous: String,
+    current: String,
 }
 
 impl Tail {
+    /// Takes the next part. Two buffers take turns, so that no byte is copied twice.
     pub(super) fn push(&mut self, part: &str) {
         let kept = &part[part.ceil_char_boundary(part.len().saturating_sub(TAIL_BYTES))..];
-        if kept.len() < part.len() {
-            self.text.clear();
-        } else if self.text.len() + kept.len() > 2 * TAIL_BYTES {
-            let begin = self.text.ceil_char_boundary(self.text.len() - TAIL_BYTES.min(self.text.len()));
-            self.text.drain(..begin);
+        if self.current.len() + kept.len() > TAIL_BYTES {
+            std::mem::swap(&mut self.previous, &mut self.current);
+            self.current.clear();
         }
-        self.text.push_str(kept);
+        self.current.push_str(kept);
     }
 
-    pub(super) fn as_str(&self) -> &str {
-        &self.text
+    pub(super) fn into_string(self) -> String {
+        self.previous + &self.current
     }
 }

@@ -62,7 +62,7 @@ impl TextScan {
             return Err(ExtractError::unclosed(&self.name, self.store.text(open, None), None));
         }
         let Some(Range { start, end }) = self.block else {
-            return Err(diagnosis::missing(&self.name, self.tail.as_str(), OutputFormat::Text));
+            return Err(diagnosis::missing(&self.name, &self.tail.into_string(), OutputFormat::Text));
         };
         let mut text = self.held.unwrap_or_else(|| self.store.text(start, Some(end)).to_owned());
         if end - start > MAX_BLOCK_BYTES {
