@@ -17,6 +17,7 @@ pub use schemars::{JsonSchema, Schema};
 pub use serde::de::DeserializeOwned;
 
 pub use self::derived::{Described, FromText, Readable};
+use crate::output::locate::Block;
 pub use crate::output::{AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem};
 use crate::output::{Snippet, mended_schema, typed};
 

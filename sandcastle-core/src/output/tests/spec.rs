@@ -70,7 +70,7 @@ fn a_type_still_judges_when_only_the_json_is_returned() {
 }
 
 #[test]
-fn text_is_trimmed_and_never_parsed() {
+fn text_outputs_are_trimmed_and_never_parsed() {
     let spec = OutputSpec::text("summary").unwrap();
     assert_eq!(spec.read_block("\n ```\n{\"a\":\n \u{a0}").unwrap(), "```\n{\"a\":");
     assert_eq!(spec.read_block(" ").unwrap(), "");
