@@ -71,7 +71,7 @@ impl<T: DeserializeOwned> Shape for Typed<T> {
 fn judge(block: &str, spec: &OutputSpec, shape: &mut dyn Shape) -> Result<Value, ExtractError> {
     let reading = spec.read_json(block)?;
     let checker = spec.checker(block)?;
-    let problems = checker.problems(&reading.value, reading.size);
+    let problems = checker.problems(&reading.value);
     let read = shape.read(&reading.text);
     if !problems.is_empty() {
         let problems = match &read {

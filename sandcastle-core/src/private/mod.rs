@@ -77,5 +77,5 @@ pub fn read_text<T: AgentOutput>(
 fn located(text: &str, spec: &OutputSpec) -> Result<String, ExtractError> {
     let mut locator = spec.locator();
     locator.push(text);
-    locator.finish().map(super::output::locate::Block::into_string)
+    locator.finish().map(Block::into_string)
 }

@@ -151,3 +151,39 @@ fn deep_values_in_nested_alternatives_stay_small() {
     check(&error, &block);
     assert_eq!(error.problems[0].path, format!("{}/2000", "/0".repeat(20)));
 }
+
+#[test]
+fn alternatives_that_refer_to_themselves_are_not_searched_in_every_way() {
+    let operator = |name: &str| {
+        json!({
+            "type": "object",
+            "properties": { "operator": { "const": name }, "operand": { "$ref": "#" } },
+            "required": ["operator", "operand"],
+        })
+    };
+    let schema =
+        json!({ "oneOf": [operator("not"), operator("negate"), operator("same"), { "type": "integer" }] });
+    let spec = OutputSpec::json("result", schema).unwrap();
+    let nested = |depth: usize, innermost: &str| {
+        let open = r#"{"operator":"negate","operand":"#.repeat(depth);
+        format!("{open}{innermost}{}", "}".repeat(depth))
+    };
+    assert!(spec.read_block(&nested(100, "1")).is_ok());
+    for depth in [3, 100] {
+        let block = nested(depth, r#""x""#);
+        let error = spec.read_block(&block).unwrap_err();
+        check(&error, &block);
+        assert_eq!(error.problems[0].path, "/operand".repeat(depth));
+        assert_eq!(error.problems[0].message, r#"expected integer or object, got string "x""#);
+    }
+}
+
+#[test]
+fn the_first_of_many_problems_is_named() {
+    let block = format!(r#"{{"xs":[{}"a","b"]}}"#, "1,".repeat(300_000));
+    let schema = json!({ "properties": { "xs": { "items": { "type": "integer" } } } });
+    let error = OutputSpec::json("result", schema).unwrap().read_block(&block).unwrap_err();
+    check(&error, &block);
+    assert_eq!(error.problems[0], Problem::new("/xs/300000", "expected integer, got string \"a\""));
+    assert!(error.problems[1].message.starts_with("may have more problems"), "{error:#}");
+}

@@ -82,6 +82,8 @@ fn a_schema_that_refers_to_itself_for_ever_overflows_nothing() {
         json!({ "$ref": "#" }),
         json!({ "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } }),
         json!({ "allOf": [{ "$ref": "#" }] }),
+        json!({ "type": "integer", "allOf": [{ "$ref": "#" }] }),
+        json!({ "not": {}, "anyOf": [{ "$ref": "#" }, { "$ref": "#" }] }),
     ] {
         if let Ok(spec) = OutputSpec::json("result", schema) {
             _ = spec.read_block("{\"a\":1}");
