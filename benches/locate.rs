@@ -21,7 +21,11 @@ fn main() {
     println!("memmem            {:>8.0} MiB/s", rate(search));
     for (name, piece) in [("one giant piece", SIZE), ("64 KiB pieces", 64 << 10), ("4 KiB pieces", 4 << 10)] {
         let locate = fastest(|| run(black_box(&text), piece));
-        println!("{name:<17} {:>8.0} MiB/s  ratio {:.2}", rate(locate), search.as_secs_f64() / locate.as_secs_f64());
+        println!(
+            "{name:<17} {:>8.0} MiB/s  ratio {:.2}",
+            rate(locate),
+            search.as_secs_f64() / locate.as_secs_f64()
+        );
     }
     println!("{:<32} {:>12} {:>12} {:>7}", "hostile text", "half", "whole", "growth");
     for (name, unit, count) in hostile() {

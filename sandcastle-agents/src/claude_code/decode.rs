@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::failure::{self, Symptoms};
-use super::wire::{Block, Denial, Event, Message, Retry, Tokens, TurnEnd};
+use super::wire::{Block, Denial, Event, Message, ModelTokens, Retry, Tokens, TurnEnd};
 use crate::excerpt::{message, unknown};
 use crate::json::Text;
 use crate::repair::repaired;
@@ -30,7 +30,7 @@ pub(crate) struct ClaudeDecoder {
     session: Option<SessionId>,
     /// Whether the main agent has said anything.
     spoke: bool,
-    /// The sum over the turns of this process; each `result` line counts its own turn.
+    /// What this process had used at its last `result` line.
     used: Usage,
     /// The last error that the program reported in place of an answer.
     error: Option<ReportedError>,
@@ -76,7 +76,7 @@ impl ClaudeDecoder {
             "system" => match event.subtype.as_deref()? {
                 "init" => self.session(&event, events)?,
                 "api_retry" => events.push(waiting(&serde_json::from_slice(line).ok()?)),
-                "status" | "thinking_tokens" | "task_started" | "task_notification" => {}
+                "status" | "thinking_tokens" | "task_started" | "task_updated" | "task_notification" => {}
                 _ => return None,
             },
             // Pieces of messages that come whole as well.
@@ -139,9 +139,7 @@ impl ClaudeDecoder {
         }
         self.ended = true;
         events.extend(end.permission_denials.iter().flat_map(|denials| denials.iter()).map(denied));
-        self.used += usage(end.usage.as_ref());
-        // Unlike the tokens, the money is counted over the whole process.
-        self.used.cost_usd = end.total_cost_usd.filter(|cost| cost.is_finite()).or(self.used.cost_usd);
+        self.used = self.used_by(&end);
         let used = AgentEvent::Usage { usage: self.used, scope: UsageScope::Process };
         if let Some(failed) = self.failed(&end) {
             events.extend([used, failed]);
@@ -163,6 +161,18 @@ impl ClaudeDecoder {
             _ => false,
         };
         event.parent_tool_use_id.is_none() && !foreign
+    }
+
+    /// Works out what the process has used by the end of a turn. The counts by model cover the whole process with its
+    /// sub-agents, as the money does; without them there is only what the main agent used in this turn.
+    fn used_by(&self, end: &TurnEnd<'_>) -> Usage {
+        let by_model = end.model_usage.as_ref().filter(|models| !models.is_empty());
+        let mut used = match by_model {
+            Some(models) => models.values().map(usage_of_model).fold(Usage::default(), |sum, one| sum + one),
+            None => self.used + usage(end.usage.as_ref()),
+        };
+        used.cost_usd = end.total_cost_usd.filter(|cost| cost.is_finite()).or(self.used.cost_usd);
+        used
     }
 
     fn failed(&mut self, end: &TurnEnd<'_>) -> Option<AgentEvent> {
@@ -236,6 +246,15 @@ fn usage(tokens: Option<&Tokens>) -> Usage {
         usage.cache_read_input_tokens = tokens.cache_read_input_tokens;
         usage.output_tokens = tokens.output_tokens;
     }
+    usage
+}
+
+fn usage_of_model(tokens: &ModelTokens) -> Usage {
+    let mut usage = Usage::default();
+    usage.input_tokens = tokens.input_tokens;
+    usage.cache_creation_input_tokens = tokens.cache_creation_input_tokens;
+    usage.cache_read_input_tokens = tokens.cache_read_input_tokens;
+    usage.output_tokens = tokens.output_tokens;
     usage
 }
 

@@ -3,6 +3,7 @@
 //! One flat type serves every line: tagged enums would buffer the whole line to find the tag. The end of a turn is
 //! rare and important, so it is read a second time, field by field, and survives a field that changes its type.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
@@ -131,6 +132,9 @@ pub(super) struct TurnEnd<'a> {
     pub terminal_reason: Lenient<Text<'a>>,
     pub total_cost_usd: Lenient<f64>,
     pub usage: Lenient<Tokens>,
+    /// By the name of the model.
+    #[serde(rename = "modelUsage")]
+    pub model_usage: Lenient<BTreeMap<String, ModelTokens>>,
     #[serde(borrow)]
     pub permission_denials: Lenient<First<Denial<'a>>>,
     #[serde(borrow)]
@@ -139,9 +143,20 @@ pub(super) struct TurnEnd<'a> {
     pub errors: Lenient<First<Text<'a>>>,
 }
 
+/// Token counts of the main agent's own turn.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Tokens {
+    pub input_tokens: u64,
+    pub cache_creation_input_tokens: u64,
+    pub cache_read_input_tokens: u64,
+    pub output_tokens: u64,
+}
+
+/// Token counts of one model over the whole process: sub-agents and answers that broke off are in them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ModelTokens {
     pub input_tokens: u64,
     pub cache_creation_input_tokens: u64,
     pub cache_read_input_tokens: u64,

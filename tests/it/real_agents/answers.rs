@@ -1,13 +1,9 @@
 //! From what a program prints to a value, and what is not taken for one.
 
-use std::sync::{Arc, Mutex};
-
-use sandcastle::{
-    AgentEvent, AnswerGuarantee, AttemptOutcome, Exit, OutputSpec, RunEvent, RunOptions, Stage,
-};
+use sandcastle::{AgentEvent, AnswerGuarantee, AttemptOutcome, Exit, OutputSpec, Stage};
 use serde_json::json;
 
-use super::{GOOD, N, Subject, for_both_agents};
+use super::{GOOD, N, Seen, Subject, for_both_agents};
 use crate::support::model_server::Reply;
 
 for_both_agents![
@@ -93,7 +89,7 @@ async fn only_what_is_said_is_an_answer(subject: Subject) {
     assert_eq!(output.stage(), Stage::Missing);
     assert_eq!(error.work().unwrap().text, "Finished.");
     let thought = |event: &AgentEvent| matches!(event, AgentEvent::Thinking { text } if text.contains(GOOD));
-    assert!(seen.any(thought), "{seen:#?}");
+    assert!(seen.count(thought) > 0, "{seen:#?}");
     assert!(bench.server.turns()[1].tool_results()[0].contains(GOOD));
 }
 
@@ -102,23 +98,4 @@ async fn a_long_prompt_arrives(subject: Subject) {
     let bench = subject.bench([Reply::text(GOOD)]).await;
     sandcastle::run_with::<N>(bench.prompted(&prompt)).await.unwrap();
     assert!(bench.server.turns()[0].user_texts().contains(&prompt));
-}
-
-/// The events of an agent, as they were told.
-#[derive(Clone, Debug, Default)]
-struct Seen(Arc<Mutex<Vec<AgentEvent>>>);
-
-impl Seen {
-    fn by(&self, options: RunOptions) -> RunOptions {
-        let seen = Arc::clone(&self.0);
-        options.on_event(move |event| {
-            if let RunEvent::Agent { event } = event {
-                seen.lock().unwrap().push(event.clone());
-            }
-        })
-    }
-
-    fn any(&self, like: impl Fn(&AgentEvent) -> bool) -> bool {
-        self.0.lock().unwrap().iter().any(like)
-    }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use sandcastle::{ClaudeCode, ErrorKind, Stage};
+use sandcastle::testing::ScratchRepo;
+use sandcastle::{AgentEvent, ClaudeCode, ErrorKind, Stage};
 use serde_json::json;
 
-use super::{GOOD, N, Subject};
+use super::{GOOD, N, Seen, Subject};
 use crate::support::model_server::Reply;
 
 #[tokio::test]
@@ -27,27 +28,55 @@ async fn money_is_reported() {
     assert!(result.usage.cost_usd.is_some_and(|cost| cost > 0.0), "{:?}", result.usage);
 }
 
+#[tokio::test]
+async fn a_session_belongs_to_its_folder() {
+    let Some(subject) = Subject::claude_code() else { return };
+    let bench = subject.bench([Reply::text("one")]).await;
+    let first = sandcastle::run(bench.options()).await.unwrap();
+    let elsewhere = ScratchRepo::new().await.unwrap();
+    let error = sandcastle::run(first.resume("go on").cwd(elsewhere.path())).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SessionNotFound, "{error:#}");
+    assert!(error.hints()[0].contains("in the same folder"), "{error:#}");
+    assert_eq!(bench.server.turns().len(), 1);
+}
+
 /// A sub-agent asks the same model, so its answer is the second reply.
 #[tokio::test]
 async fn the_answer_of_a_sub_agent_is_not_taken() {
     let Some(subject) = Subject::claude_code() else { return };
     let call = json!({ "description": "count", "prompt": "Count.", "subagent_type": "general-purpose" });
-    let replies = [Reply::tool("Agent", call), Reply::text(GOOD), Reply::text("Finished.")];
+    let replies = [
+        Reply::tool("Agent", call).usage(1000, 1),
+        Reply::text(GOOD).usage(200, 20),
+        Reply::text("Finished.").usage(30, 300),
+    ];
     let bench = subject.bench(replies).await;
     let error = sandcastle::run_with::<N>(bench.options()).await.unwrap_err();
-    assert_eq!(
-        error.structured_output().map(sandcastle::StructuredOutputError::stage),
-        Some(Stage::Missing),
-        "{error:#?}"
-    );
-    println!(
-        "{:#?}",
-        bench
-            .server
-            .turns()
-            .iter()
-            .map(|t| (t.tools().len(), t.user_texts(), t.tool_results(), t.assistant_texts()))
-            .collect::<Vec<_>>()
-    );
-    println!("{:?}", bench.server.turns()[0].tools());
+    let output = error.structured_output().unwrap_or_else(|| panic!("{error:#?}"));
+    assert_eq!(output.stage(), Stage::Missing);
+    assert!(bench.server.turns()[2].tool_results()[0].contains(GOOD));
+    // What it used counts all the same.
+    assert_eq!((output.usage.input_tokens, output.usage.output_tokens), (1230, 321));
+}
+
+/// The program waits for it, tells the model of its end, and ends its turn a second time.
+#[tokio::test]
+async fn a_command_in_the_background_is_waited_for() {
+    let Some(subject) = Subject::claude_code() else { return };
+    let command = "sleep 1; git commit --quiet --allow-empty --message Late";
+    let call = json!({ "command": command, "description": "late work", "run_in_background": true });
+    let replies = [
+        Reply::tool("Bash", call).usage(1000, 1),
+        Reply::text("It is running. ").usage(200, 20),
+        Reply::text(GOOD).usage(30, 300),
+    ];
+    let bench = subject.bench(replies).await;
+    let seen = Seen::default();
+    let result = sandcastle::run_with::<N>(seen.by(bench.options())).await.unwrap();
+    assert_eq!(result.output, N { n: 5 });
+    assert_eq!(result.text, format!("It is running. {GOOD}"));
+    assert_eq!(result.commits[0].subject, "Late");
+    assert_eq!((result.usage.input_tokens, result.usage.output_tokens), (1230, 321));
+    assert_eq!(seen.count(|event| matches!(event, AgentEvent::TurnCompleted { .. })), 2, "{seen:#?}");
+    assert_eq!(seen.count(|event| matches!(event, AgentEvent::Unknown { .. })), 0, "{seen:#?}");
 }

@@ -1,11 +1,10 @@
 //! Runs that are ended from outside: the program and all it started are gone, and the session can go on.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sandcastle::{AgentEvent, CancellationToken, Error, ErrorKind, RunEvent};
+use sandcastle::{CancellationToken, Error, ErrorKind};
 
-use super::{BAD, Bench, GOOD, LONG, N, PROMPT, Retried, Subject, for_both_agents};
+use super::{BAD, Bench, GOOD, LONG, N, PROMPT, Retried, Seen, Subject, for_both_agents};
 use crate::support::model_server::Reply;
 use crate::support::processes::UniqueSleep;
 
@@ -82,14 +81,8 @@ async fn dropping_ends_a_request(subject: Subject) {
 
 /// Drops a run at this moment, and returns the session that it had.
 async fn dropped(bench: &Bench, moment: impl Future<Output = ()>) -> String {
-    let session = Arc::new(Mutex::new(None));
-    let heard = Arc::clone(&session);
-    let options = bench.options().on_event(move |event| {
-        if let RunEvent::Agent { event: AgentEvent::Session { id } } = event {
-            *heard.lock().unwrap() = Some(id.to_string());
-        }
-    });
-    let mut run = Box::pin(sandcastle::run_with::<N>(options));
+    let seen = Seen::default();
+    let mut run = Box::pin(sandcastle::run_with::<N>(seen.by(bench.options())));
     tokio::select! {
         ended = &mut run => panic!("it hangs: {ended:?}"),
         () = async { tokio::join!(moment, bench.remembered()); } => {}
@@ -97,7 +90,7 @@ async fn dropped(bench: &Bench, moment: impl Future<Output = ()>) -> String {
     assert!(bench.residents().are_there());
     drop(run);
     bench.residents().assert_gone();
-    session.lock().unwrap().take().expect("a session")
+    seen.session().expect("a session")
 }
 
 /// The correction of an answer is ended as any other turn, and what the answer lacked is not forgotten.

@@ -12,6 +12,7 @@ mod endings;
 mod failures;
 mod programs;
 mod residents;
+mod seen;
 mod sessions;
 
 use std::fs;
@@ -25,6 +26,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::residents::Residents;
+use self::seen::Seen;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::real_agent::{Home, RealAgent};
 

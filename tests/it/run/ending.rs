@@ -149,3 +149,22 @@ async fn case_172_a_long_prompt_arrives() {
     let result = sandcastle::run(options).await.unwrap();
     assert_eq!(bench.prompts(result.session_id().unwrap())[0].trim_end(), long.trim_end());
 }
+
+#[tokio::test]
+async fn the_last_words_of_a_cancelled_agent_are_heard() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let words = r#"{"completed":{"input_tokens":12,"output_tokens":3,"stop":"complete"}}"#;
+    let dying =
+        format!("trap 'printf \"%s\\n\" \"$WORDS\"; exit 1' TERM INT; sleep {} & wait", sleep.seconds());
+    let options = bench.options([Turn::new().say("half").shell(dying)]).env("WORDS", words);
+    let token = CancellationToken::new();
+    let run = tokio::spawn(sandcastle::run(options.cancel(token.clone())));
+    sleep.wait_for(1).await;
+    token.cancel();
+    let error = run.await.unwrap().unwrap_err();
+    assert!(error.is_cancelled(), "{error}");
+    let work = error.work().unwrap();
+    assert_eq!((work.usage.input_tokens, work.usage.output_tokens), (12, 3));
+    assert_eq!(sleep.alive(), 0);
+}
