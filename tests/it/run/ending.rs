@@ -143,9 +143,9 @@ async fn case_172_a_long_prompt_arrives() {
     let bench = Bench::new().await;
     let long = "word ".repeat(60_000);
     let agent = bench.agent([say("ok")]);
-    let options = sandcastle::RunOptions::new(agent, sandcastle::NoSandbox::new())
+    let options = RunOptions::new(agent, NoSandbox::new())
         .cwd(bench.repository.path())
-        .logging(sandcastle::Logging::off())
+        .logging(Logging::off())
         .prompt(&long);
     let result = sandcastle::run(options).await.unwrap();
     assert_eq!(bench.prompts(result.session_id().unwrap())[0].trim_end(), long.trim_end());
