@@ -84,7 +84,8 @@ impl Stage {
             }
         };
         if left_behind > 0 {
-            ledger.warn(format!("{left_behind} processes that the agent left behind were ended"));
+            let processes = if left_behind == 1 { "process" } else { "processes" };
+            ledger.warn(format!("ended {left_behind} {processes} that the agent had left behind"));
         }
         let turn = listener.conclude(&end, running.stderr(), begun, self, ledger);
         ledger.tell(&RunEvent::IterationEnded { exit: turn.record.exit });
