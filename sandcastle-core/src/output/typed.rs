@@ -10,6 +10,7 @@ use serde_path_to_error::Segment;
 use super::problem::Problems;
 use super::quote::one_line;
 use super::read::Reading;
+use super::validate::TOO_LARGE;
 use super::{AgentOutput, ExtractError, OutputSpec, Problem, alias, numbers, pointer};
 
 /// Reads a located block into `T`.
@@ -74,6 +75,10 @@ fn judge(block: &str, spec: &OutputSpec, shape: &mut dyn Shape) -> Result<Value,
     if !problems.is_empty() {
         let problems = match &read {
             Ok(()) => alias::reconcile(&reading, spec.schema(), checker, &*shape, problems).err(),
+            // What the schema does not say where, serde may.
+            Err(error) if problems[0].message == TOO_LARGE => {
+                Some([problems, misread(&reading, spec.schema(), error)].concat())
+            }
             Err(_) => Some(problems),
         };
         if let Some(problems) = problems {

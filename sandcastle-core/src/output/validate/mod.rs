@@ -1,9 +1,10 @@
 //! Holds a value against a schema and says everything that does not fit.
 //!
 //! The schema is compiled once. Whether a value fits is jsonschema's business; what is said about one that does not is
-//! ours: `branch` picks the alternative that was meant, `wording` makes the sentence.
+//! ours: `branch` picks the alternative that was meant, `wording` makes the sentence. `effort` tells when to give up.
 
 mod branch;
+mod effort;
 mod wording;
 
 use jsonschema::error::ValidationErrorKind;
@@ -18,9 +19,15 @@ use super::{Problem, pointer};
 /// nested alternatives holds a copy of the value for each of them.
 const MAX_EFFORT: usize = 2_000_000;
 
+/// What is said of a value that is not searched.
+pub(super) const TOO_LARGE: &str = "does not fit the schema, and is too large to say where";
+
 /// A schema that values can be held against.
 #[derive(Debug)]
-pub(super) struct Checker(Validator);
+pub(super) struct Checker {
+    validator: Validator,
+    schema: Value,
+}
 
 impl Checker {
     /// Compiles a schema: draft 2020-12 unless it names another, and nothing outside of it is fetched.
@@ -31,12 +38,14 @@ impl Checker {
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(vec![Problem::new("", "must be an object or a boolean")]);
         }
-        jsonschema::options().offline().build(schema).map(Self).map_err(|error| problems_of([error]))
+        let validator = jsonschema::options().offline().build(schema);
+        let validator = validator.map_err(|error| problems_of([error]))?;
+        Ok(Self { validator, schema: schema.clone() })
     }
 
     /// Tells whether the value fits.
     pub(super) fn fits(&self, value: &Value) -> bool {
-        self.0.is_valid(value)
+        self.validator.is_valid(value)
     }
 
     /// Returns everything that does not fit; nothing if the value does.
@@ -44,10 +53,11 @@ impl Checker {
         if self.fits(value) {
             return Vec::new();
         }
-        if size.values.saturating_mul(size.depth + 1) > MAX_EFFORT {
-            return vec![Problem::new("", "does not fit the schema, and is too large to say where")];
+        let is_large = size.values.saturating_mul(size.depth + 1) > MAX_EFFORT;
+        if is_large || !effort::is_bearable(value, &self.schema) {
+            return vec![Problem::new("", TOO_LARGE)];
         }
-        let problems = problems_of(self.0.iter_errors(value));
+        let problems = problems_of(self.validator.iter_errors(value));
         if problems.is_empty() { vec![Problem::new("", "does not fit the schema")] } else { problems }
     }
 }
