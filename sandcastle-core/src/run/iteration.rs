@@ -224,6 +224,9 @@ impl<'a> Listener<'a> {
     fn take_events(&mut self, ledger: &mut Ledger) {
         for event in std::mem::take(&mut self.events) {
             self.take(&event);
+            if let AgentEvent::Warning { message } = &event {
+                ledger.agent_warned(self.stage.agent.name(), message);
+            }
             ledger.tell(&RunEvent::Agent { event });
         }
     }

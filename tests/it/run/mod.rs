@@ -4,6 +4,7 @@ mod attempts;
 mod ending;
 mod entry;
 mod iterations;
+mod played;
 
 use std::path::PathBuf;
 
