@@ -25,7 +25,7 @@ fn schema() -> Value {
 
 /// Case 85: models fill fields in the order in which they read them.
 #[test]
-fn case_85_fields_keep_their_order() {
+fn case_085_fields_keep_their_order() {
     let schema = schema();
     let fields: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
     assert_eq!(fields, ["reasoning", "confidence", "answer", "aside"]);
@@ -36,7 +36,7 @@ fn case_85_fields_keep_their_order() {
 
 /// Case 87: what serde can do without is not required.
 #[test]
-fn case_87_a_default_makes_a_field_optional() {
+fn case_087_a_default_makes_a_field_optional() {
     assert_eq!(schema()["required"], json!(["reasoning", "confidence", "answer"]));
     let without = r#"<decision>{"reasoning":"","confidence":1,"answer":true}</decision>"#;
     assert_eq!(Decision::extract(without).map(|decision| decision.aside).ok(), Some(0));
