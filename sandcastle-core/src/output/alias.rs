@@ -45,7 +45,7 @@ pub(super) fn reconcile(
         root: reading.value.clone(),
         checker,
         shape,
-        probes_left: (MAX_EFFORT / reading.size.values.max(1)).min(MAX_PROBES),
+        probes_left: (MAX_EFFORT / reading.count.max(1)).min(MAX_PROBES),
         known: HashMap::new(),
         renamed: Vec::new(),
         substituted: 0,
@@ -57,7 +57,7 @@ pub(super) fn reconcile(
     if search.renamed.is_empty() && search.substituted == 0 || !shape.accepts(&search.root) {
         return Err(problems);
     }
-    let left = checker.problems(&search.root, reading.size);
+    let left = checker.problems(&search.root);
     if left.is_empty() {
         Ok(())
     } else {

@@ -13,6 +13,11 @@ use super::quote::{clip, one_line};
 use super::read::Fault;
 use super::{Problem, excerpt, pointer, unfence};
 
+/// The most problems that the long form shows; collected ones are as many and a last that counts the others.
+const MAX_SHOWN: usize = 101;
+/// The most characters of one problem.
+const MAX_SHOWN_CHARS: usize = 600;
+
 /// Names the step at which an answer failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -258,7 +263,7 @@ impl fmt::Display for ExtractError {
             Detail::Truncated => write!(f, "`<{tag}>` was ")?,
         }
         if let Some(first) = self.problems.first() {
-            write!(f, "{first}")?;
+            f.write_str(&shown(first))?;
         }
         match self.problems.len() {
             0 | 1 => {}
@@ -272,8 +277,11 @@ impl fmt::Display for ExtractError {
 impl ExtractError {
     fn write_details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.problems.len() > 1 {
-            for problem in &self.problems {
-                write!(f, "\n  - {problem}")?;
+            for problem in self.problems.iter().take(MAX_SHOWN) {
+                write!(f, "\n  - {}", shown(problem))?;
+            }
+            if self.problems.len() > MAX_SHOWN {
+                write!(f, "\n  - and {} more", self.problems.len() - MAX_SHOWN)?;
             }
         }
         match (&self.raw_matched, self.offset()) {
@@ -281,6 +289,11 @@ impl ExtractError {
             _ => Ok(()),
         }
     }
+}
+
+/// Problems of a type's own validation may quote an answer of any length.
+fn shown(problem: &Problem) -> String {
+    clip(&problem.to_string(), MAX_SHOWN_CHARS).into_owned()
 }
 
 impl StdError for ExtractError {

@@ -1,10 +1,11 @@
 //! Typed outputs: from an agent's text to a value, or to every reason why not.
 //!
 //! Everything here is pure: text and schema in, value or problems out. No async, no files, no processes. The steps are
-//! one file each and run in this order: [`locate`] finds the last block with the tag while the text streams,
-//! `unfence` and `read` turn it into JSON, `validate` holds it against the schema and the type, and `feedback` words
-//! what a retry is told. `snippet` words what the prompt says. [`OutputSpec`] ties them together; the derived
-//! [`AgentOutput`] is the same thing for a type known at compile time.
+//! one file each and run in this order: [`locate`] finds the last block with the tag while the text streams, `unfence`
+//! and `read` turn it into JSON, `validate` holds it against the schema, and `typed` reads it into the type. `alias` and
+//! `numbers` help where schema and type see things differently. What went wrong is an [`ExtractError`] with its
+//! [`Problem`]s; `excerpt` shows the place and `feedback` words what a retry is told. `snippet` words what the prompt
+//! says. [`OutputSpec`] ties them together; the derived [`AgentOutput`] is the same thing for a type known at compile time.
 
 mod alias;
 mod error;

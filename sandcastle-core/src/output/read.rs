@@ -25,15 +25,8 @@ pub(super) struct Reading<'b> {
     /// The JSON, at the same place as in the block.
     pub(super) text: Cow<'b, str>,
     pub(super) value: Value,
-    pub(super) size: Size,
-}
-
-/// How large a value is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Size {
     /// The number of values in it, itself included.
-    pub(super) values: usize,
-    pub(super) depth: usize,
+    pub(super) count: usize,
 }
 
 /// Why a block is not JSON, and where.
@@ -69,15 +62,13 @@ pub(super) fn read(block: &str) -> Result<Reading<'_>, Fault> {
         .and_then(|()| deserializer.end());
     let value =
         checked.and_then(|()| serde_json::from_str(&text)).map_err(|error| fault(&text, &census, error))?;
-    let size = Size { values: census.values.get(), depth: census.depth.get() };
-    Ok(Reading { text, value, size })
+    Ok(Reading { text, value, count: census.values.get() })
 }
 
 /// What is learned while a value is checked.
 #[derive(Default)]
 struct Census {
     values: Cell<usize>,
-    depth: Cell<usize>,
     /// Where a key is given for the second time, and which.
     duplicate: RefCell<Option<(String, String)>>,
 }
@@ -93,7 +84,6 @@ struct Check<'a> {
 struct Chain<'a> {
     parent: Option<&'a Chain<'a>>,
     step: Step<'a>,
-    depth: usize,
 }
 
 enum Step<'a> {
@@ -103,7 +93,7 @@ enum Step<'a> {
 
 impl<'a> Check<'a> {
     fn below(&self, step: Step<'a>) -> Chain<'a> {
-        Chain { parent: self.chain, step, depth: self.chain.map_or(1, |chain| chain.depth + 1) }
+        Chain { parent: self.chain, step }
     }
 
     fn path(&self) -> String {
@@ -126,9 +116,8 @@ impl<'de> DeserializeSeed<'de> for Check<'_> {
     type Value = ();
 
     fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let Census { values, depth, .. } = self.census;
+        let values = &self.census.values;
         values.set(values.get() + 1);
-        depth.set(depth.get().max(self.chain.map_or(0, |chain| chain.depth)));
         if values.get() > MAX_VALUES {
             return Err(de::Error::custom(format_args!("more than {MAX_VALUES} values")));
         }

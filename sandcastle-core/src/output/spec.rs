@@ -173,8 +173,8 @@ impl OutputSpec {
     }
 
     fn read_fitting(&self, block: &str) -> Result<Value, ExtractError> {
-        let Reading { value, size, .. } = self.read_json(block)?;
-        let problems = self.checker(block)?.problems(&value, size);
+        let Reading { value, .. } = self.read_json(block)?;
+        let problems = self.checker(block)?.problems(&value);
         if problems.is_empty() {
             Ok(value)
         } else {

@@ -3,6 +3,8 @@
 //! serde reads the block's own text, so numbers keep all their digits. It is asked last, because it says less than the
 //! schema: only the first problem, and below `flatten` not where.
 
+use std::borrow::Cow;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Segment;
@@ -69,12 +71,12 @@ impl<T: DeserializeOwned> Shape for Typed<T> {
 fn judge(block: &str, spec: &OutputSpec, shape: &mut dyn Shape) -> Result<Value, ExtractError> {
     let reading = spec.read_json(block)?;
     let checker = spec.checker(block)?;
-    let problems = checker.problems(&reading.value, reading.size);
+    let problems = checker.problems(&reading.value);
     let read = shape.read(&reading.text);
     if !problems.is_empty() {
         let problems = match &read {
             Ok(()) => alias::reconcile(&reading, spec.schema(), checker, &*shape, problems).err(),
-            Err(_) => Some(problems),
+            Err(error) => Some(with_serdes(problems, misread(&reading, spec.schema(), error))),
         };
         if let Some(problems) = problems {
             return Err(ExtractError::schema(spec.tag(), block, Some(reading.value), problems));
@@ -91,26 +93,52 @@ fn judge(block: &str, spec: &OutputSpec, shape: &mut dyn Shape) -> Result<Value,
     }
 }
 
-/// Says why serde refused a value that fits the schema.
+/// Adds what only serde says of a value that does not fit the schema, such as what is wrong under an alias.
+fn with_serdes(mut problems: Vec<Problem>, serdes: Vec<Problem>) -> Vec<Problem> {
+    let is_new = |serdes: &Problem| {
+        let is_around = |path: &str| path.starts_with(&serdes.path) || serdes.path.starts_with(path);
+        serdes.message != "is required" && !problems.iter().any(|problem| is_around(&problem.path))
+    };
+    let new: Vec<_> = serdes.into_iter().filter(is_new).collect();
+    problems.extend(new);
+    problems
+}
+
+/// Says why serde refused a value.
 fn misread(
     reading: &Reading<'_>,
     schema: &Value,
     error: &serde_path_to_error::Error<serde_json::Error>,
 ) -> Vec<Problem> {
     let mut problems = Problems::default();
-    numbers::explain(&reading.value, schema, &mut problems);
-    let path = pointer_of(error.path(), &reading.value);
-    let inner = error.inner();
-    let message = inner.to_string();
-    let place = format!(" at line {} column {}", inner.line(), inner.column());
-    let message = one_line(message.strip_suffix(&place).unwrap_or(&message)).into_owned();
-    if !numbers::is_about_a_number(&message) || problems.is_empty() {
+    let message = serdes_message(error.inner());
+    if numbers::is_about_a_number(&message) {
+        numbers::explain(&reading.value, schema, &mut problems);
+    }
+    if problems.is_empty() {
+        let path = pointer_of(error.path(), &reading.value);
         match message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
             Some(field) => problems.add(&pointer::join(&path, field), "is required"),
-            None => problems.add(&path, &message),
+            None => problems.add(&path, &in_our_words(&message)),
         }
     }
     problems.into_vec()
+}
+
+/// Returns serde's message without the place, which is not one of the value.
+fn serdes_message(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    one_line(message.strip_suffix(&place).unwrap_or(&message)).into_owned()
+}
+
+fn in_our_words(message: &str) -> Cow<'_, str> {
+    let wrong = ["invalid type: ", "invalid value: ", "invalid length "];
+    let rest = wrong.iter().find_map(|start| message.strip_prefix(start));
+    match rest.and_then(|rest| rest.rsplit_once(", expected ")) {
+        Some((found, expected)) => Cow::Owned(format!("expected {expected}, got {found}")),
+        None => Cow::Borrowed(message),
+    }
 }
 
 /// Turns serde's path into a pointer, as far as the value has it: enums and newtypes may or may not be a level in JSON.

@@ -17,6 +17,7 @@ pub use schemars::{JsonSchema, Schema};
 pub use serde::de::DeserializeOwned;
 
 pub use self::derived::{Described, FromText, Readable};
+use crate::output::locate::Block;
 pub use crate::output::{AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem};
 use crate::output::{Snippet, mended_schema, typed};
 
@@ -76,5 +77,5 @@ pub fn read_text<T: AgentOutput>(
 fn located(text: &str, spec: &OutputSpec) -> Result<String, ExtractError> {
     let mut locator = spec.locator();
     locator.push(text);
-    locator.finish().map(super::output::locate::Block::into_string)
+    locator.finish().map(Block::into_string)
 }

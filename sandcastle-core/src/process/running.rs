@@ -166,15 +166,19 @@ impl Running {
         Ok(Step::Nothing)
     }
 
+    /// Asks the program to stop; what it still prints can be read with [`Running::next`].
+    pub fn ask_to_stop(&mut self, signal: StopSignal) {
+        self.tree.signal_group(match signal {
+            StopSignal::Terminate => Signal::TERM,
+            StopSignal::Interrupt => Signal::INT,
+        });
+    }
+
     /// Asks the program to stop, kills it after the grace period, and ends whatever it started.
     ///
     /// What it still prints is thrown away. A dropped future leaves the rest to the destructor.
     pub async fn end(&mut self, stop: StopRequest) {
-        let signal = match stop.signal {
-            StopSignal::Terminate => Signal::TERM,
-            StopSignal::Interrupt => Signal::INT,
-        };
-        self.tree.signal_group(signal);
+        self.ask_to_stop(stop.signal);
         let _ = tokio::time::timeout(stop.grace, self.drain()).await;
         self.sweep().await;
     }

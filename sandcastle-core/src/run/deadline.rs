@@ -63,15 +63,24 @@ impl Silence {
 
     /// Returns when the limit is reached.
     pub(super) async fn reached(&self) -> Silent {
-        let (limit, silent) = if self.finished {
-            (self.limits.completion, Silent::AfterTheEnd)
-        } else {
-            (self.limits.idle, Silent::AtWork)
-        };
-        match self.since.checked_add(limit) {
+        match self.ends_at() {
             Some(at) => sleep_until(at).await,
             None => pending().await,
         }
-        silent
+        self.kind()
+    }
+
+    /// Tells whether the limit is reached by now.
+    pub(super) fn is_over(&self) -> Option<Silent> {
+        self.ends_at().is_some_and(|at| at <= Instant::now()).then(|| self.kind())
+    }
+
+    fn ends_at(&self) -> Option<Instant> {
+        let limit = if self.finished { self.limits.completion } else { self.limits.idle };
+        self.since.checked_add(limit)
+    }
+
+    fn kind(&self) -> Silent {
+        if self.finished { Silent::AfterTheEnd } else { Silent::AtWork }
     }
 }

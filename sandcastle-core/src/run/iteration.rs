@@ -1,31 +1,25 @@
 //! One agent process, from its start to its end.
 //!
-//! The process's lines become events, the events become a [`Turn`]. Nothing of the text is kept but its end and what
-//! the locator of the output keeps.
+//! Here it is started and ended. What it prints is read in `listener`, which makes a [`Turn`] of it.
 
-use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use super::completion::Completion;
-use super::deadline::{Limits, Silence, Silent};
+use super::deadline::Limits;
 use super::event::RunEvent;
 use super::ledger::Ledger;
-use crate::agent::{Agent, AgentCommand, AgentRequest, Decoder, SessionPlace};
+use super::listener::{End, Listener};
+use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{AgentEvent, FailureKind, StopReason, UsageScope};
+use crate::event::{FailureKind, StopReason};
 use crate::id::SessionId;
-use crate::jsonl::{Line, LineBuffer};
 use crate::output::locate::Locator;
-use crate::sandbox::{Output, Program, Running, SandboxHandle, Tail};
+use crate::sandbox::{Program, Running, SandboxHandle};
 use crate::session::SessionRequest;
-use crate::work::{Exit, Iteration, Usage};
-
-/// How much of what the agent said is kept.
-const TEXT_TAIL: usize = 1024 * 1024;
+use crate::work::Iteration;
 
 /// What all iterations of a run have in common.
 pub(super) struct Stage {
@@ -76,15 +70,15 @@ impl Stage {
         let mut running = self.start(command).await?;
         let mut listener = Listener::new(self, session, locator);
         let end = listener.listen(&mut running, ledger).await;
-        let left_behind = match end {
-            End::Exited(_) => running.sweep().await,
-            _ => {
-                running.end(stop).await;
-                0
+        match end {
+            End::Exited(_) => {
+                let left_behind = running.sweep().await;
+                if left_behind > 0 {
+                    ledger.warn(format!("{left_behind} processes that the agent left behind were ended"));
+                }
             }
-        };
-        if left_behind > 0 {
-            ledger.warn(format!("{left_behind} processes that the agent left behind were ended"));
+            End::Finished => running.end(stop).await,
+            _ => listener.listen_to_the_end(&mut running, stop, ledger).await,
         }
         let turn = listener.conclude(&end, running.stderr(), begun, self, ledger);
         ledger.tell(&RunEvent::IterationEnded { exit: turn.record.exit });
@@ -115,7 +109,7 @@ impl Stage {
         })
     }
 
-    fn session_file(&self, session: &SessionId) -> Option<PathBuf> {
+    pub(super) fn session_file(&self, session: &SessionId) -> Option<PathBuf> {
         let home = self.sandbox.home()?;
         self.agent.session_file(session, &SessionPlace::new(&home, &self.cwd, &self.env))
     }
@@ -128,260 +122,5 @@ impl Stage {
         {
             ledger.used_before(id.clone(), total);
         }
-    }
-}
-
-/// Why the reading of a process ended.
-enum End {
-    Exited(ExitStatus),
-    Finished,
-    Idle,
-    OutOfTime,
-    Cancelled,
-    Lost(std::io::Error),
-}
-
-/// Reads one process.
-struct Listener<'a> {
-    stage: &'a Stage,
-    origin: Option<&'a SessionId>,
-    lines: LineBuffer,
-    decoder: Box<dyn Decoder>,
-    events: Vec<AgentEvent>,
-    silence: Silence,
-    completion: Completion,
-    locator: Option<Locator>,
-    text: Tail,
-    spoke: bool,
-    acted: bool,
-    session: Option<SessionId>,
-    usage: Option<(Usage, UsageScope)>,
-    verdict: Option<TurnEnd>,
-    last_warning: Option<String>,
-}
-
-impl<'a> Listener<'a> {
-    fn new(stage: &'a Stage, session: &'a SessionRequest, locator: Option<Locator>) -> Self {
-        Self {
-            stage,
-            origin: session.origin(),
-            lines: LineBuffer::new(),
-            decoder: stage.agent.decoder(),
-            events: Vec::new(),
-            silence: Silence::new(stage.limits),
-            completion: Completion::new(&stage.signals),
-            locator,
-            text: Tail::new(TEXT_TAIL),
-            spoke: false,
-            acted: false,
-            session: None,
-            usage: None,
-            verdict: None,
-            last_warning: None,
-        }
-    }
-
-    async fn listen(&mut self, running: &mut Running, ledger: &mut Ledger) -> End {
-        let (limits, cancel) = (self.stage.limits, &self.stage.cancel);
-        loop {
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => return End::Cancelled,
-                () = limits.total_reached() => return End::OutOfTime,
-                output = running.next() => match output {
-                    Ok(Output::Stdout(bytes)) => self.lines.push(bytes),
-                    Ok(Output::Exited(status)) => {
-                        self.read_rest(ledger);
-                        return End::Exited(status);
-                    }
-                    Err(error) => return End::Lost(error),
-                },
-                silent = self.silence.reached() => return match silent {
-                    Silent::AtWork => End::Idle,
-                    Silent::AfterTheEnd => End::Finished,
-                },
-            }
-            self.read_lines(ledger);
-        }
-    }
-
-    fn read_lines(&mut self, ledger: &mut Ledger) {
-        while let Some(line) = self.lines.next_line() {
-            read_line(line, self.decoder.as_mut(), &mut self.events);
-            self.take_events(ledger);
-        }
-    }
-
-    fn read_rest(&mut self, ledger: &mut Ledger) {
-        self.read_lines(ledger);
-        if let Some(line) = self.lines.finish() {
-            read_line(line, self.decoder.as_mut(), &mut self.events);
-        }
-        self.decoder.end(&mut self.events);
-        self.take_events(ledger);
-    }
-
-    fn take_events(&mut self, ledger: &mut Ledger) {
-        for event in std::mem::take(&mut self.events) {
-            self.take(&event);
-            if let AgentEvent::Warning { message } = &event {
-                ledger.agent_warned(self.stage.agent.name(), message);
-            }
-            ledger.tell(&RunEvent::Agent { event });
-        }
-    }
-
-    fn take(&mut self, event: &AgentEvent) {
-        if !matches!(event, AgentEvent::Waiting { .. }) {
-            self.silence.broken();
-        }
-        match event {
-            AgentEvent::Session { id } => self.session = Some(id.clone()),
-            AgentEvent::Text { text } => self.take_text(text),
-            AgentEvent::Usage { usage, scope } => self.usage = Some((*usage, *scope)),
-            AgentEvent::Warning { message } | AgentEvent::Waiting { message } => {
-                self.last_warning = Some(message.clone());
-            }
-            AgentEvent::TurnCompleted { stop, .. } => {
-                self.verdict = Some(TurnEnd::Completed(*stop));
-                self.silence.finished();
-            }
-            AgentEvent::TurnFailed { failure, message } => {
-                self.verdict = Some(TurnEnd::Failed(*failure, message.clone()));
-                self.silence.finished();
-            }
-            AgentEvent::ToolCall { .. } | AgentEvent::SubAgentText { .. } => self.acted = true,
-            AgentEvent::Thinking { .. } | AgentEvent::ToolResult { .. } | AgentEvent::Unknown { .. } => {}
-        }
-    }
-
-    fn take_text(&mut self, text: &str) {
-        self.acted = true;
-        self.spoke = self.spoke || !text.trim_start().is_empty();
-        self.text.push(text.as_bytes());
-        self.completion.push(text);
-        if self.completion.found().is_some() {
-            self.silence.finished();
-        }
-        if let Some(locator) = &mut self.locator {
-            locator.push(text);
-        }
-    }
-
-    fn conclude(
-        mut self,
-        end: &End,
-        stderr: &Tail,
-        begun: Instant,
-        stage: &Stage,
-        ledger: &mut Ledger,
-    ) -> Turn {
-        let exit = match end {
-            End::Exited(status) => exit_of(*status),
-            _ => Exit::Ended,
-        };
-        let turn_end = self.verdict(end, exit, stderr, ledger);
-        let mut record = Iteration::new(exit, begun.elapsed());
-        record.session_file = self.session.as_ref().and_then(|id| stage.session_file(id));
-        record.usage = self.usage_of_process(record.session_file.as_deref(), ledger);
-        record.session_id = self.session;
-        ledger.work.text = self.text.text();
-        Turn {
-            end: turn_end,
-            signal: self.completion.found(),
-            located: self.locator,
-            spoke: self.spoke,
-            acted: self.acted,
-            record,
-        }
-    }
-
-    /// Works out what the process used. A turn that failed or was ended may have told no count: an agent that counts
-    /// over whole sessions has one in its file.
-    fn usage_of_process(&self, session_file: Option<&Path>, ledger: &mut Ledger) -> Usage {
-        let in_file = || Some((self.stage.agent.session_usage(session_file?)?, UsageScope::Session));
-        match (self.usage.or_else(in_file), &self.session) {
-            (Some((total, UsageScope::Session)), Some(session)) => {
-                ledger.used_in_session(session, self.origin, total)
-            }
-            (Some((usage, _)), _) => usage,
-            (None, _) => Usage::default(),
-        }
-    }
-
-    /// Judges the turn: by the last word of the agent first, then by how its process ended.
-    fn verdict(&mut self, end: &End, exit: Exit, stderr: &Tail, ledger: &mut Ledger) -> TurnEnd {
-        let agent = self.stage.agent.name();
-        let verdict = self.verdict.take();
-        match (end, verdict) {
-            (End::Cancelled, _) => TurnEnd::Cancelled,
-            (End::OutOfTime, _) => TurnEnd::OutOfTime,
-            (End::Idle, _) => TurnEnd::Idle,
-            (End::Lost(error), _) => {
-                TurnEnd::Failed(FailureKind::Other, format!("`{agent}` was lost: {error}"))
-            }
-            (_, Some(TurnEnd::Failed(kind, message))) => TurnEnd::Failed(kind, message),
-            (End::Exited(_), verdict) => match exit {
-                Exit::Signal(_) => self.died(exit, stderr),
-                Exit::Code(code) if code != 0 && verdict.is_some() => {
-                    ledger.warn(format!("`{agent}` completed its turn and then ended with {exit}"));
-                    verdict.unwrap_or(TurnEnd::Completed(StopReason::Complete))
-                }
-                Exit::Code(0) | Exit::Ended => verdict.unwrap_or_else(|| {
-                    let message =
-                        format!("`{agent}` ended without completing its turn{}", said(stderr, None));
-                    TurnEnd::Failed(FailureKind::Other, message)
-                }),
-                Exit::Code(_) => self.died(exit, stderr),
-            },
-            (End::Finished, verdict) => {
-                let limit = self.stage.limits.completion;
-                ledger.warn(format!(
-                    "`{agent}` did not exit within {limit:?} after it had finished, and was ended"
-                ));
-                verdict.unwrap_or(TurnEnd::Completed(StopReason::Complete))
-            }
-        }
-    }
-
-    fn died(&self, exit: Exit, stderr: &Tail) -> TurnEnd {
-        let agent = self.stage.agent.name();
-        let verb = if matches!(exit, Exit::Signal(_)) { "was killed by" } else { "ended with" };
-        let kind = self.stage.agent.stderr_failure(&stderr.text()).unwrap_or(FailureKind::Other);
-        TurnEnd::Failed(
-            kind,
-            format!("`{agent}` {verb} {exit}{}", said(stderr, self.last_warning.as_deref())),
-        )
-    }
-}
-
-fn read_line(line: Line<'_>, decoder: &mut dyn Decoder, events: &mut Vec<AgentEvent>) {
-    match line {
-        Line::Complete(b"") => {}
-        Line::Complete(bytes) => decoder.line(bytes, events),
-        Line::Oversized { bytes } => events.push(AgentEvent::Warning {
-            message: format!("a line of {bytes} bytes was passed over: it is longer than any line is read"),
-        }),
-    }
-}
-
-/// Quotes what the agent said last about its trouble.
-fn said(stderr: &Tail, warning: Option<&str>) -> String {
-    let text = stderr.text();
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let last = lines[lines.len().saturating_sub(3)..].join(" / ");
-    match (warning, last.is_empty()) {
-        (Some(warning), _) => format!(": {warning}"),
-        (None, false) => format!(": {last:.600}"),
-        (None, true) => String::new(),
-    }
-}
-
-#[cfg(unix)]
-fn exit_of(status: ExitStatus) -> Exit {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Exit::Code(code),
-        (None, signal) => Exit::Signal(signal.unwrap_or(0)),
     }
 }

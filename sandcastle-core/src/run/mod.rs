@@ -1,7 +1,8 @@
 //! A run: from options to a value, through one agent or several, one after the other.
 //!
 //! The way is the same for every entry point: `options` are checked by `entry` before anything is touched, `driver`
-//! makes the sandbox and goes through the iterations, `iteration` plays one agent process to its end, `retry` goes
+//! makes the sandbox and goes through the iterations, `iteration` plays one agent process to its end while `listener`
+//! reads what it prints, `retry` goes
 //! through the attempts at a structured output, and `outcome` is what the caller gets. `ledger` holds what has been
 //! done so far, on the good way and on every bad one.
 //!
@@ -15,6 +16,7 @@ mod event;
 mod interactive;
 mod iteration;
 mod ledger;
+mod listener;
 mod log;
 mod options;
 mod outcome;

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use sandcastle::agent::{AgentCommand, AgentRequest, Capabilities, Decoder};
 use sandcastle::testing::Turn;
-use sandcastle::{CancellationToken, ErrorKind, Exit};
+use sandcastle::{Agent, AgentEvent, CancellationToken, ErrorKind, Exit, Logging, NoSandbox, RunOptions};
 
 use super::{Bench, N, Retried, say};
 use crate::support::processes::UniqueSleep;
@@ -39,7 +40,7 @@ async fn the_total_limit_ends_an_agent_that_keeps_talking() {
     let sleep = UniqueSleep::new();
     let turn = Turn::new()
         .shell(format!("setsid sleep {} </dev/null >/dev/null 2>&1 &", sleep.seconds()))
-        .shell(r#"while :; do printf '{"text":"."}\n'; sleep 0.05; done"#);
+        .repeat("and so on ", u64::MAX / 2);
     let options = bench.options([turn]).total_timeout(Duration::from_millis(700));
     let error = sandcastle::run(options).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TotalTimeout);
@@ -142,10 +143,57 @@ async fn case_172_a_long_prompt_arrives() {
     let bench = Bench::new().await;
     let long = "word ".repeat(60_000);
     let agent = bench.agent([say("ok")]);
-    let options = sandcastle::RunOptions::new(agent, sandcastle::NoSandbox::new())
+    let options = RunOptions::new(agent, NoSandbox::new())
         .cwd(bench.repository.path())
-        .logging(sandcastle::Logging::off())
+        .logging(Logging::off())
         .prompt(&long);
     let result = sandcastle::run(options).await.unwrap();
     assert_eq!(bench.prompts(result.session_id().unwrap())[0].trim_end(), long.trim_end());
+}
+
+/// Says something when it is asked to stop.
+#[derive(Debug)]
+struct Dying(String);
+
+impl Agent for Dying {
+    fn name(&self) -> &str {
+        "dying"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none()
+    }
+
+    fn command(&self, _: &AgentRequest<'_>) -> sandcastle::Result<AgentCommand> {
+        let program = format!("echo half; trap 'echo the rest; exit 1' TERM; sleep {} & wait", self.0);
+        Ok(AgentCommand::new("sh").args(["-c", &program]))
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        struct Words;
+        impl Decoder for Words {
+            fn line(&mut self, line: &[u8], events: &mut Vec<AgentEvent>) {
+                events.push(AgentEvent::Text { text: format!("{}. ", String::from_utf8_lossy(line)) });
+            }
+        }
+        Box::new(Words)
+    }
+}
+
+#[tokio::test]
+async fn the_last_words_of_an_agent_that_is_ended_are_heard() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let options = RunOptions::new(Dying(sleep.seconds().to_owned()), NoSandbox::new())
+        .cwd(bench.repository.path())
+        .logging(Logging::off())
+        .prompt("go");
+    let token = CancellationToken::new();
+    let run = tokio::spawn(sandcastle::run(options.cancel(token.clone())));
+    sleep.wait_for(1).await;
+    token.cancel();
+    let error = run.await.unwrap().unwrap_err();
+    assert!(error.is_cancelled(), "{error}");
+    assert_eq!(error.work().unwrap().text, "half. the rest. ");
+    assert_eq!(sleep.alive(), 0);
 }

@@ -6,26 +6,24 @@
 
 use super::SnippetStyle;
 
+const BEGINNING: &str = "End your reply with one block.";
+
 /// Returns the sentence for a JSON value in the shape that follows it.
 pub(super) fn json(tag: &str, style: SnippetStyle) -> String {
-    let value = match style {
-        SnippetStyle::TypeScript => "one value of the type below in strict JSON without comments",
-        SnippetStyle::JsonSchema => {
-            "one value that fits the JSON Schema below in strict JSON without comments"
-        }
-        SnippetStyle::Example => {
-            "one value like the one below in strict JSON, placeholders filled in and comments left out"
-        }
+    let shape = match style {
+        SnippetStyle::TypeScript => "of this shape",
+        SnippetStyle::JsonSchema => "that fits this JSON Schema",
+        SnippetStyle::Example => "like this, with the placeholders filled in",
     };
-    format!("End your answer with {value}, {}:", between(tag))
+    format!("{BEGINNING} {}, and all between them is strict JSON, without comments, {shape}:", tags(tag))
 }
 
 /// Returns the sentence for a text; `about` says what the text is, and may be empty.
 pub(super) fn text(tag: &str, about: &str) -> String {
-    let colon = if about.is_empty() { "" } else { ": " };
-    format!("End your answer with the text asked for, {}{colon}{about}", between(tag))
+    let about = if about.is_empty() { ".".to_owned() } else { format!(": {about}") };
+    format!("{BEGINNING} {}, and all between them is the text asked for{about}", tags(tag))
 }
 
-fn between(tag: &str) -> String {
-    format!("</{tag}> right after it and <{tag}> right before it")
+fn tags(tag: &str) -> String {
+    format!("</{tag}> closes it, <{tag}> opens it")
 }

@@ -62,14 +62,11 @@ impl<'s> Keywords<'s> {
         notes.filter(|note| !note.is_empty()).collect()
     }
 
-    /// Returns the type that a schema without `type` is about, from the keywords it has.
-    pub(super) fn implied_type(&self) -> Option<&'static str> {
+    /// Returns the types that a schema without `type` is about, from the keywords it has.
+    pub(super) fn implied_types(&self) -> Vec<&'static str> {
         let has = |keys: &[&str]| self.left.iter().any(|(key, _)| keys.contains(key));
-        match () {
-            () if has(&OF_OBJECTS) => Some("object"),
-            () if has(&OF_ARRAYS) => Some("array"),
-            () => None,
-        }
+        let implied = [("object", has(&OF_OBJECTS)), ("array", has(&OF_ARRAYS))];
+        implied.into_iter().filter(|(_, implied)| *implied).map(|(name, _)| name).collect()
     }
 
     /// Returns what nobody took, in the order of the schema.

@@ -116,7 +116,7 @@ impl Node {
     /// A value that fits all `parts`. A bare `object` is left out where another part lists what kind of object it is.
     pub(super) fn all_of(mut parts: Vec<Self>) -> Self {
         if parts.iter().any(Self::lists_an_object) {
-            parts.retain(|part| !matches!(part.kind, Kind::Plain("object")));
+            parts.retain(|part| !part.is_bare_object());
         }
         match (parts.pop(), parts.is_empty()) {
             (None, _) => Self::unknown(),
@@ -126,6 +126,10 @@ impl Node {
                 Self::new(Kind::Intersection(parts))
             }
         }
+    }
+
+    fn is_bare_object(&self) -> bool {
+        matches!(self.kind, Kind::Plain("object")) && self.limits.is_empty() && self.notes.is_empty()
     }
 
     fn lists_an_object(&self) -> bool {

@@ -125,7 +125,10 @@ fn an_alias_may_name_a_variant() {
 fn what_is_no_alias_is_still_refused() {
     refused::<Named>(Stage::SchemaValidate, r#"{"lable":"a"}"#);
     refused::<Named>(Stage::SchemaValidate, r#"{"label":"a","name":"b"}"#);
-    refused::<Named>(Stage::SchemaValidate, r#"{"label":1}"#);
+    assert_eq!(
+        misfits::<Named>(r#"{"label":1}"#),
+        pairs(&[("/name", "is required"), ("/label", "expected a string, got integer `1`")])
+    );
     refused::<Level>(Stage::SchemaValidate, r#""l""#);
     refused::<Closed>(Stage::SchemaValidate, r#"{"remrk":"a"}"#);
     refused::<Shape>(Stage::SchemaValidate, r#"{"disk":3}"#);

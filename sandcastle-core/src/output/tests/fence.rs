@@ -21,12 +21,12 @@ fn case_027_backticks_within_a_value_are_no_fence() {
 }
 
 #[test]
-fn case_028_a_fence_may_touch_the_tags() {
+fn case_028_fence_without_newlines() {
     assert_eq!(read::<N>("```json\n{\"n\":1}\n```").unwrap().n, 1);
 }
 
 #[test]
-fn case_029_any_info_string_will_do() {
+fn case_029_any_info_string() {
     for info in ["", "json", "JSON title=\"out\"", "  jsonc  ", "{.json}", "日本語", "1"] {
         let block = format!("\n```{info}\n{{\"n\":1}}\n```\n");
         assert_eq!(read::<N>(&block).unwrap().n, 1, "{info}");

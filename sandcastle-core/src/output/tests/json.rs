@@ -9,7 +9,7 @@ fn fault(block: &str) -> String {
 }
 
 #[test]
-fn case_034_a_trailing_comma_is_not_repaired() {
+fn case_034_trailing_comma() {
     assert_eq!(fault("{\"n\":1,}"), "trailing comma at line 1 column 8");
     assert_eq!(fault("[1,]"), "trailing comma at line 1 column 4");
 }
@@ -112,7 +112,7 @@ fn any_json_is_read_as_it_is() {
 }
 
 #[test]
-fn a_validator_has_the_last_word() {
+fn a_validator_of_the_users_own_is_asked() {
     let spec = OutputSpec::json("result", true)
         .unwrap()
         .validator(|value| if value == 1 { Ok(()) } else { Err(vec![Problem::new("", "must be the one")]) });

@@ -70,7 +70,7 @@ fn a_type_still_judges_when_only_the_json_is_returned() {
 }
 
 #[test]
-fn text_is_trimmed_and_never_parsed() {
+fn text_outputs_are_trimmed_and_never_parsed() {
     let spec = OutputSpec::text("summary").unwrap();
     assert_eq!(spec.read_block("\n ```\n{\"a\":\n \u{a0}").unwrap(), "```\n{\"a\":");
     assert_eq!(spec.read_block(" ").unwrap(), "");
@@ -82,6 +82,8 @@ fn a_schema_that_refers_to_itself_for_ever_overflows_nothing() {
         json!({ "$ref": "#" }),
         json!({ "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } }),
         json!({ "allOf": [{ "$ref": "#" }] }),
+        json!({ "type": "integer", "allOf": [{ "$ref": "#" }] }),
+        json!({ "not": {}, "anyOf": [{ "$ref": "#" }, { "$ref": "#" }] }),
     ] {
         if let Ok(spec) = OutputSpec::json("result", schema) {
             _ = spec.read_block("{\"a\":1}");

@@ -38,7 +38,9 @@ fn case_003_the_last_block_wins() {
     assert_eq!(number("<result>{\"n\":1}</result> wait: <result>{\"n\":2}</result>"), 2);
     assert_eq!(number("<result>{\"n\":1,}</result> sorry: <result>{\"n\":2}</result>"), 2);
     assert_eq!(number("<result>{\"n\": <result>{\"n\":2}</result>"), 2);
-    no_answer::<N>(Stage::JsonParse, "<result>{\"n\":1}</result> better: <result>{\"n\":2,}</result>");
+    let error =
+        no_answer::<N>(Stage::JsonParse, "<result>{\"n\":1}</result> better: <result>{\"n\":2,}</result>");
+    assert_eq!(error.raw_matched.as_deref(), Some("{\"n\":2,}"));
     no_answer::<N>(
         Stage::SchemaValidate,
         "<result>{\"n\":1}</result> better: <result>{\"n\":\"2\"}</result>",

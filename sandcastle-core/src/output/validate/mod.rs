@@ -1,9 +1,11 @@
 //! Holds a value against a schema and says everything that does not fit.
 //!
 //! The schema is compiled once. Whether a value fits is jsonschema's business; what is said about one that does not is
-//! ours: `branch` picks the alternative that was meant, `wording` makes the sentence.
+//! ours: `branch` picks the alternative that was meant, `wording` makes the sentence. Where that would take too long,
+//! `focus` finds one place to explain.
 
 mod branch;
+mod focus;
 mod wording;
 
 use jsonschema::error::ValidationErrorKind;
@@ -11,16 +13,14 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use super::problem::Problems;
-use super::read::Size;
 use super::{Problem, pointer};
-
-/// How large a value may be, in values times levels, to be searched for every problem. What jsonschema reports about
-/// nested alternatives holds a copy of the value for each of them.
-const MAX_EFFORT: usize = 2_000_000;
 
 /// A schema that values can be held against.
 #[derive(Debug)]
-pub(super) struct Checker(Validator);
+pub(super) struct Checker {
+    schema: Value,
+    validator: Validator,
+}
 
 impl Checker {
     /// Compiles a schema: draft 2020-12 unless it names another, and nothing outside of it is fetched.
@@ -31,24 +31,42 @@ impl Checker {
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(vec![Problem::new("", "must be an object or a boolean")]);
         }
-        jsonschema::options().offline().build(schema).map(Self).map_err(|error| problems_of([error]))
+        let validator =
+            jsonschema::options().offline().build(schema).map_err(|error| problems_of([error]))?;
+        Ok(Self { schema: schema.clone(), validator })
     }
 
     /// Tells whether the value fits.
     pub(super) fn fits(&self, value: &Value) -> bool {
-        self.0.is_valid(value)
+        self.validator.is_valid(value)
     }
 
-    /// Returns everything that does not fit; nothing if the value does.
-    pub(super) fn problems(&self, value: &Value, size: Size) -> Vec<Problem> {
+    /// Returns everything that does not fit, or the first thing if the value is too large; nothing if the value fits.
+    pub(super) fn problems(&self, value: &Value) -> Vec<Problem> {
         if self.fits(value) {
             return Vec::new();
         }
-        if size.values.saturating_mul(size.depth + 1) > MAX_EFFORT {
-            return vec![Problem::new("", "does not fit the schema, and is too large to say where")];
-        }
-        let problems = problems_of(self.0.iter_errors(value));
+        let problems = if focus::is_needed(value, &self.schema) {
+            self.first_problem(value)
+        } else {
+            problems_of(self.validator.iter_errors(value))
+        };
         if problems.is_empty() { vec![Problem::new("", "does not fit the schema")] } else { problems }
+    }
+
+    fn first_problem(&self, value: &Value) -> Vec<Problem> {
+        let Ok(validators) = jsonschema::options().offline().build_map(&self.schema) else {
+            return Vec::new();
+        };
+        let focus = focus::find(value, &self.schema, &validators);
+        let errors = focus.validator.into_iter().flat_map(|validator| validator.iter_errors(focus.value));
+        let mut problems = problems_of(errors);
+        for problem in &mut problems {
+            problem.path.insert_str(0, &focus.path);
+        }
+        problems
+            .push(Problem::new("", "may have more problems: it is too large to be searched for all of them"));
+        problems
     }
 }
 

@@ -1,5 +1,6 @@
 //! Prints what has parts: objects, arrays, tuples, unions and intersections.
 
+use super::notes::comment;
 use super::{Around, Notation, Printer};
 use crate::output::snippet::model::{Field, Keyed, Node, Object, Presence, Tuple};
 
@@ -35,7 +36,7 @@ impl<'d> Printer<'d, '_> {
     }
 
     fn field(&mut self, field: &'d Field) {
-        self.comment.push_str(&self.field_notes(field).join("; "));
+        self.comment.push_str(&comment(&self.field_notes(field)));
         let key = match self.notation {
             Notation::Type => self.quote.key(&field.name),
             Notation::Example => self.quote.string(&field.name),
@@ -48,7 +49,7 @@ impl<'d> Printer<'d, '_> {
     fn entry(&mut self, entry: &'d Keyed) {
         let mut notes = self.notes(&entry.key);
         notes.extend(self.notes(&entry.value));
-        self.comment.push_str(&notes.join("; "));
+        self.comment.push_str(&comment(&notes));
         match self.notation {
             Notation::Type => {
                 self.out.push_str("[key: ");
@@ -88,7 +89,11 @@ impl<'d> Printer<'d, '_> {
             let optional = index >= tuple.required;
             self.node(item, if optional { Around::Suffix } else { Around::Field });
             self.out.push_str(if optional { "?" } else { "" });
-            self.next(index + 1 < tuple.items.len() || tuple.rest.is_some(), lines);
+            let more = index + 1 < tuple.items.len() || tuple.rest.is_some();
+            if more && lines == Lines::Many && self.notation == Notation::Type {
+                self.out.push(',');
+            }
+            self.next(more, lines);
         }
         if let Some(rest) = &tuple.rest {
             self.comment.push_str(&self.line_notes(rest, lines));
@@ -109,7 +114,7 @@ impl<'d> Printer<'d, '_> {
                 self.indent += 1;
                 for arm in self.arms(node) {
                     self.line();
-                    self.comment.push_str(&self.notes(arm).join("; "));
+                    self.comment.push_str(&comment(&self.notes(arm)));
                     self.out.push_str("| ");
                     self.node(arm, Around::Union);
                 }
@@ -141,7 +146,7 @@ impl<'d> Printer<'d, '_> {
 
     /// Returns the comment of a part that has a line of its own.
     fn line_notes(&self, node: &'d Node, lines: Lines) -> String {
-        if lines == Lines::Many { self.notes(node).join("; ") } else { String::new() }
+        if lines == Lines::Many { comment(&self.notes(node)) } else { String::new() }
     }
 
     fn open(&mut self, bracket: &str, lines: Lines, gap: &str) {

@@ -7,6 +7,7 @@ mod containers;
 mod notes;
 mod width;
 
+use self::notes::comment;
 use super::limits::NO_OTHER_KEYS;
 use super::model::{Definition, Kind, Node, Others, Place};
 use super::quote::Quote;
@@ -65,7 +66,7 @@ impl<'d> Printer<'d, '_> {
             self.out.push_str(&definition.name);
             self.out.push_str(" = ");
         }
-        self.comment = self.notes(&definition.node).join("; ");
+        self.comment = comment(&self.notes(&definition.node));
         self.node(&definition.node, Around::Field);
         self.end_line();
     }
@@ -139,8 +140,8 @@ impl<'d> Printer<'d, '_> {
         self.end_line();
         if !self.out.is_empty() {
             self.out.push('\n');
-            self.out.extend(std::iter::repeat_n(' ', self.indent));
         }
+        self.out.extend(std::iter::repeat_n(' ', self.indent));
     }
 
     fn end_line(&mut self) {

@@ -17,10 +17,10 @@ impl<'d> Printer<'d, '_> {
         node.notes.iter().cloned().for_each(&mut add);
         match &node.kind {
             Kind::Reference(_) => {
-                self.target(node).map(|target| self.notes(target)).into_iter().flatten().for_each(add)
+                self.target(node).map(|target| self.notes(target)).into_iter().flatten().for_each(add);
             }
             Kind::Array(item) => {
-                self.notes(item).into_iter().map(|note| format!("each: {note}")).for_each(add)
+                self.notes(item).into_iter().map(|note| format!("each: {note}")).for_each(add);
             }
             Kind::Intersection(parts) => parts.iter().flat_map(|part| self.notes(part)).for_each(add),
             Kind::Union(arms) if self.sole_arm(node).is_some() => {
@@ -85,4 +85,18 @@ impl<'d> Printer<'d, '_> {
                 _ => self.target(arm).is_some_and(|target| self.dissolves(target)),
             }
     }
+}
+
+/// Returns notes as one comment.
+pub(super) fn comment(notes: &[String]) -> String {
+    let mut comment = String::new();
+    for note in notes {
+        comment.push_str(match comment.chars().next_back() {
+            None => "",
+            Some('.' | '!' | '?') => " ",
+            Some(_) => "; ",
+        });
+        comment.push_str(note);
+    }
+    comment
 }

@@ -14,8 +14,11 @@ impl<'s> Reader<'s, '_> {
         let names = match keywords.take("type", type_names) {
             Some(names) => names,
             None if keywords.get("type").is_some() => return None,
-            None => vec![keywords.implied_type()?],
+            None => keywords.implied_types(),
         };
+        if names.is_empty() {
+            return None;
+        }
         Some(Node::any_of(names.iter().map(|name| self.of_type(name, keywords, depth)).collect()))
     }
 
