@@ -223,6 +223,18 @@ async fn case_167_an_agent_that_sleeps_behind_its_result_gives_its_value() {
 }
 
 #[tokio::test]
+async fn case_167_heartbeats_behind_the_result_do_not_put_off_the_end() {
+    let lines = [says("<result>{\"n\":5}</result>"), ends("")].join("\n");
+    for heartbeat in [r#"{"type":"system","subtype":"status"}"#, r#"{"type":"heartbeat"}"#, "still here"] {
+        let script = format!("printf '%s\\n' '{lines}'\nwhile :; do echo '{heartbeat}'; sleep 0.05; done");
+        let stand = Stand::new(&script).await;
+        let options = stand.claude().completion_timeout(Duration::from_millis(300));
+        let run = tokio::time::timeout(Duration::from_secs(20), sandcastle::run_with::<N>(options)).await;
+        assert_eq!(run.expect(heartbeat).unwrap().output.n, 5);
+    }
+}
+
+#[tokio::test]
 async fn case_172_a_prompt_longer_than_an_argument_goes_by_the_input() {
     let long = format!("<result> {}", "x".repeat(300 * 1024));
     let lines = [says("<result>{\"n\":5}</result>"), ends("")].join("\n");
@@ -328,4 +340,15 @@ async fn policy_3_the_exit_code_is_weighed_against_the_completed_turn() {
     let error = sandcastle::run_with::<N>(Stand::printing(&cut, 7).await.claude()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AgentFailed);
     assert!(error.work().unwrap().text.contains("<result>{\"n\":5}</result>"));
+
+    let item = json!({ "type": "agent_message", "text": "<result>{\"n\":5}</result>" });
+    let codex = [
+        json!({ "type": "turn.started" }).to_string(),
+        json!({ "type": "item.completed", "item": item }).to_string(),
+        json!({ "type": "turn.completed", "usage": {} }).to_string(),
+        json!({ "type": "error", "message": "no farewell" }).to_string(),
+    ];
+    let result =
+        sandcastle::run_with::<N>(Stand::printing(&codex.join("\n"), 1).await.codex()).await.unwrap();
+    assert_eq!((result.output.n, result.warnings.len()), (5, 2), "{:?}", result.warnings);
 }
