@@ -286,14 +286,40 @@ fn exit_codes_are_the_documented_ones() {
     }
 }
 
-#[test]
-fn the_tests_that_the_seeds_name_exist() {
-    let code: String = sources().iter().map(|path| read(path)).collect();
-    let seeds = read(&root().join("docs/SEEDS.md"));
-    let rows = seeds.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| id"));
+/// The names of tests in the last column of the tables of a document.
+fn tests_named_in(document: &str) -> Vec<String> {
+    let text = read(&root().join(document));
+    let rows = text.lines().filter(|line| line.starts_with("| "));
     let shown_by = rows.filter_map(|row| row.trim_end_matches([' ', '|']).rsplit(" | ").next());
-    let named =
-        shown_by.flat_map(|cell| cell.split('`').skip(1).step_by(2)).filter(|name| !name.contains('/'));
-    let missing = named.filter(|name| !code.contains(&format!("fn {name}("))).map(str::to_owned);
-    assert_none("docs/SEEDS.md names tests that do not exist", missing);
+    let quoted = shown_by.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let is_a_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    // A word of one part in a cell is a command of the program.
+    quoted.filter(|name| *name == "ui" || name.contains('_')).filter(is_a_name).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_tests_that_documents_name_exist() {
+    let code: String = sources().iter().map(|path| read(path)).collect();
+    for document in ["docs/SEEDS.md", "docs/CASES.md"] {
+        let named = tests_named_in(document);
+        assert!(!named.is_empty(), "{document} names no test");
+        let missing = named.into_iter().filter(|name| !code.contains(&format!("fn {name}(")));
+        assert_none(&format!("{document} names tests that do not exist"), missing);
+    }
+}
+
+#[test]
+fn numbered_tests_are_listed() {
+    let listed = tests_named_in("docs/CASES.md");
+    let mut unlisted = Vec::new();
+    for path in sources().into_iter().filter(|path| !path.ends_with("tidy.rs")) {
+        for line in read(&path).lines() {
+            let Some((_, name)) = line.split_once("fn case_") else { continue };
+            let name = format!("case_{}", name.split('(').next().unwrap_or_default());
+            if !listed.contains(&name) {
+                unlisted.push(format!("{}: {name}", shown(&path)));
+            }
+        }
+    }
+    assert_none("not in docs/CASES.md", unlisted);
 }

@@ -283,3 +283,22 @@ async fn a_character_that_is_split_by_a_read_is_whole() {
     let ended = desk.run_with_input(&["extract", "--tag", "s", "--text"], &long);
     assert_eq!(ended.stdout.trim_end(), "日本".repeat(50_000));
 }
+
+#[tokio::test]
+async fn case_126_git_is_read_in_one_language() {
+    let desk = Desk::new().await;
+    let stub = "#!/bin/sh\nif [ \"$LC_ALL\" != C ]; then echo 'Schwerwiegend: kein Repository' >&2; exit 128; fi\n\
+                PATH=${PATH#*:} exec git \"$@\"\n";
+    std::fs::create_dir(desk.home.path().join("stub")).unwrap();
+    let git = desk.file("stub/git", stub);
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", git.parent().unwrap().display(), crate::support::real_agent::search_path());
+    let german = [("PATH", path.as_str()), ("LC_ALL", "de_DE.UTF-8"), ("LANGUAGE", "de")];
+    let answer = one_turn(&json!([{ "say": "ok" }]));
+    let ended = desk
+        .play(&answer, &["--prompt", "go"])
+        .environment(german.map(|(key, value)| (key.to_owned(), value.to_owned())))
+        .run();
+    assert_eq!(ended.code(), Some(0), "{}{}", ended.stdout, ended.stderr);
+    assert_eq!(json_of(&ended)["branch"], "main");
+}

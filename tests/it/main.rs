@@ -3,6 +3,7 @@
 
 mod command;
 mod derive;
+mod doors;
 mod examples;
 mod model_server;
 mod process;

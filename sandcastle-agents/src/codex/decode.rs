@@ -1,7 +1,7 @@
 //! From the lines of `codex exec --json` to events.
 //!
 //! Every message of the agent is part of its answer. Errors are of three sorts: an `error` item or line is a warning,
-//! a `Reconnecting` line is a wait, and only `turn.failed`, or a stream that ends after an error, is a failure.
+//! a `Reconnecting` line is a wait, and only `turn.failed`, or a stream that ends after an error and outside of a completed turn, is a failure.
 
 use sandcastle_core::SessionId;
 use sandcastle_core::agent::Decoder;
@@ -18,6 +18,8 @@ use crate::tool;
 pub(crate) struct CodexDecoder {
     /// The last error line that no end of the turn has followed.
     error: Option<String>,
+    /// Whether the last turn was completed: no error behind it can undo that.
+    completed: bool,
 }
 
 impl Decoder for CodexDecoder {
@@ -44,7 +46,7 @@ impl CodexDecoder {
                 let id = SessionId::new(&**event.thread_id.as_ref()?).ok()?;
                 events.push(AgentEvent::Session { id });
             }
-            "turn.started" => {}
+            "turn.started" => self.completed = false,
             "item.started" => started(&event.item?, events)?,
             "item.completed" => completed(event.item?, events)?,
             "item.updated" => {}
@@ -58,6 +60,7 @@ impl CodexDecoder {
 
     fn turn_completed(&mut self, event: &Event<'_>, events: &mut Vec<AgentEvent>) {
         self.error = None;
+        self.completed = true;
         events.extend(
             event.usage.map(|tokens| AgentEvent::Usage { usage: tokens.usage(), scope: UsageScope::Session }),
         );
@@ -75,7 +78,7 @@ impl CodexDecoder {
             events.push(AgentEvent::Waiting { message: message(text) });
         } else {
             let message = message(text);
-            self.error = Some(message.clone());
+            self.error = Some(message.clone()).filter(|_| !self.completed);
             events.push(AgentEvent::Warning { message });
         }
     }

@@ -21,6 +21,8 @@ pub(super) fn is_about_a_number(message: &str) -> bool {
         "invalid value: integer",
         "invalid type: integer",
         "invalid value: floating point",
+        // Says nothing of what is wrong in the variant that was meant.
+        "data did not match any variant",
     ]
     .into_iter()
     .any(|start| message.starts_with(start))

@@ -25,6 +25,16 @@ pub(crate) struct Prompt {
     pub(crate) unused: Vec<String>,
 }
 
+/// Returns the slash command that a prompt begins with, such as `/review`; a path is none.
+///
+/// Agents know such commands at their terminal and take them for plain text where the prompt is piped in.
+pub(crate) fn slash_command(prompt: &str) -> Option<&str> {
+    let word = prompt.split_whitespace().next()?;
+    let name = word.strip_prefix('/')?;
+    let in_a_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
+    (name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(in_a_name)).then_some(word)
+}
+
 impl PromptSource {
     /// Reads the prompt and fills in the arguments.
     ///

@@ -61,6 +61,11 @@ impl Silence {
         self.finished = true;
     }
 
+    /// Tells whether the agent has finished.
+    pub(super) fn has_finished(&self) -> bool {
+        self.finished
+    }
+
     /// Returns when the limit is reached.
     pub(super) async fn reached(&self) -> Silent {
         match self.ends_at() {

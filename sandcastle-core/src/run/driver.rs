@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::event::StopReason;
 use crate::output::locate::Locator;
 use crate::output::{ExtractError, OutputSpec};
+use crate::prompt;
 use crate::sandbox::SandboxRequest;
 use crate::session::SessionRequest;
 
@@ -84,6 +85,11 @@ async fn go(
     ledger.begin(settings).await?;
     for key in &checked.unused_arguments {
         ledger.warn(format!("the prompt has no `{{{{{key}}}}}`: its argument was not used"));
+    }
+    if let Some(command) = prompt::slash_command(&checked.prompt) {
+        ledger.warn(format!(
+            "the prompt begins with `{command}`: it is sent as plain text and not as a command"
+        ));
     }
     let sandbox = settings.sandbox.create(SandboxRequest::new(checked.repository.top())).await?;
     let stage = Stage {

@@ -12,6 +12,9 @@ use crate::git::Repository;
 use crate::id::{CommitId, SessionId};
 use crate::work::{Commit, Iteration, Usage, Work};
 
+/// The most warnings of an agent that are kept; all of them are in the log.
+const MAX_AGENT_WARNINGS: usize = 100;
+
 /// The record of one run, and those who are told about it.
 #[derive(Debug)]
 pub(super) struct Ledger {
@@ -53,6 +56,14 @@ impl Ledger {
     pub(super) fn warn(&mut self, message: String) {
         self.tell(&RunEvent::Warning { message: message.clone() });
         self.work.warnings.push(message);
+    }
+
+    /// Notes what the agent itself has warned of, each thing once.
+    pub(super) fn agent_warned(&mut self, agent: &str, message: &str) {
+        let warning = format!("`{agent}` warned: {message}");
+        if self.work.warnings.len() < MAX_AGENT_WARNINGS && !self.work.warnings.contains(&warning) {
+            self.work.warnings.push(warning);
+        }
     }
 
     /// Notes an agent process that has ended.

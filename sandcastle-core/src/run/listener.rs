@@ -148,12 +148,15 @@ impl<'a> Listener<'a> {
     fn take_events(&mut self, ledger: &mut Ledger) {
         for event in std::mem::take(&mut self.events) {
             self.take(&event);
+            if let AgentEvent::Warning { message } = &event {
+                ledger.agent_warned(self.stage.agent.name(), message);
+            }
             ledger.tell(&RunEvent::Agent { event });
         }
     }
 
     fn take(&mut self, event: &AgentEvent) {
-        if !matches!(event, AgentEvent::Waiting { .. }) {
+        if self.is_activity(event) {
             self.silence.broken();
         }
         match event {
@@ -173,6 +176,19 @@ impl<'a> Listener<'a> {
             }
             AgentEvent::ToolCall { .. } | AgentEvent::SubAgentText { .. } => self.acted = true,
             AgentEvent::Thinking { .. } | AgentEvent::ToolResult { .. } | AgentEvent::Unknown { .. } => {}
+        }
+    }
+
+    /// Tells whether an event breaks the silence. An agent that has finished may go on to print heartbeats for ever, so
+    /// then only what it says and does counts.
+    fn is_activity(&self, event: &AgentEvent) -> bool {
+        match event {
+            AgentEvent::Waiting { .. } => false,
+            AgentEvent::Session { .. }
+            | AgentEvent::Usage { .. }
+            | AgentEvent::Warning { .. }
+            | AgentEvent::Unknown { .. } => !self.silence.has_finished(),
+            _ => true,
         }
     }
 

@@ -81,14 +81,14 @@ struct Inner {
 
 /// Case 43: serde alone cannot name the field.
 #[test]
-fn case_43_a_flattened_field_is_named_in_the_problem() {
+fn case_043_a_flattened_field_is_named_in_the_problem() {
     agrees_with_serde::<Flat>(&[r#"{"a":1,"c":"x"}"#], &[r#"{"a":1}"#, r#"{"a":1,"inner":{"c":"x"}}"#]);
     assert_eq!(problem_paths::<Flat>(r#"{"a":1,"c":5}"#), ["/c"]);
 }
 
 /// Case 45: for a schema `1.0` is an integer, for serde it is not.
 #[test]
-fn case_45_a_real_number_is_no_integer() {
+fn case_045_a_real_number_is_no_integer() {
     assert_eq!(problem_paths::<Flat>(r#"{"a":1.0,"c":"x"}"#).len(), 1);
     #[derive(Debug, Deserialize, JsonSchema, AgentOutput)]
     #[output(tag = "result")]
@@ -129,7 +129,7 @@ impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> AgentPart fo
 
 /// Case 81: whatever such a type serialises to must satisfy its schema.
 #[test]
-fn case_81_a_closed_struct_with_a_flattened_part_can_be_answered() {
+fn case_081_a_closed_struct_with_a_flattened_part_can_be_answered() {
     fn round_trip<E>(rest: E)
     where
         E: AgentPart + PartialEq + Debug,
@@ -148,7 +148,7 @@ fn case_81_a_closed_struct_with_a_flattened_part_can_be_answered() {
 
 /// Case 81: an internally tagged part is one that serde itself cannot read back; the schema is not what refuses it.
 #[test]
-fn case_81_a_closed_struct_with_a_flattened_tagged_enum_is_refused_by_serde_alone() {
+fn case_081_a_closed_struct_with_a_flattened_tagged_enum_is_refused_by_serde_alone() {
     let value = Closed { property: "p".to_owned(), rest: Tagged::Y { size: 3 } };
     let json = serde_json::to_string(&value).unwrap();
     assert!(serde_json::from_str::<Closed<Tagged>>(&json).is_err());
@@ -165,7 +165,7 @@ struct Maybe {
 
 /// Case 84.
 #[test]
-fn case_84_a_flattened_option_may_be_absent() {
+fn case_084_a_flattened_option_may_be_absent() {
     agrees_with_serde::<Maybe>(&["{}", r#"{"variant":"x"}"#, r#"{"variant":"y","size":1}"#], &["[]"]);
     assert_eq!(answer::<Maybe>("{}").unwrap(), Maybe { variant: None });
 }

@@ -28,7 +28,7 @@ fn nested(depth: usize, innermost: &str) -> String {
 
 /// Case 79: three levels are read.
 #[test]
-fn case_79_a_tree_is_read_to_its_leaves() {
+fn case_079_a_tree_is_read_to_its_leaves() {
     let tree = answer::<Tree>(&nested(3, r#"{"v":2}"#)).unwrap();
     assert_eq!((tree.depth(), tree.v, tree.kids[0].kids[0].v), (3, 1, 2));
     assert_eq!(problem_paths::<Tree>(&nested(3, r#"{"v":"2"}"#)), ["/kids/0/kids/0/v"]);
@@ -36,7 +36,7 @@ fn case_79_a_tree_is_read_to_its_leaves() {
 
 /// Case 79: two hundred are an error with a place, not an overflow.
 #[test]
-fn case_79_a_tree_beyond_the_limit_is_refused() {
+fn case_079_a_tree_beyond_the_limit_is_refused() {
     let error = answer::<Tree>(&nested(200, r#"{"v":2}"#)).unwrap_err();
     assert!(matches!(error.stage(), Stage::JsonParse | Stage::SchemaValidate), "{error:#}");
     assert!(!error.problems.is_empty(), "{error:#}");

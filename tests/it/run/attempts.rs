@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sandcastle::event::{FailureKind, StopReason};
 use sandcastle::testing::Turn;
-use sandcastle::{AnswerGuarantee, AttemptOutcome, ErrorKind, Stage};
+use sandcastle::{AnswerGuarantee, AttemptOutcome, ErrorKind, OutputSpec, Problem, Stage};
 
 use super::{Bench, N, Retried, say};
 
@@ -97,9 +97,41 @@ async fn case_055_exactly_as_many_attempts_as_allowed() {
         .unwrap_err();
     let output = error.structured_output().unwrap();
     assert_eq!(output.attempts.len(), 3);
-    // Case 48: the last answer is there, raw and read.
+}
+
+#[tokio::test]
+async fn case_048_the_last_answer_is_kept_raw_and_read() {
+    let bench = Bench::new().await;
+    let error =
+        sandcastle::run_with::<Retried>(bench.options([say(BAD), say(BAD), say(BAD)])).await.unwrap_err();
+    let output = error.structured_output().unwrap();
     assert_eq!(output.raw_matched.as_deref(), Some(r#"{"n":"x"}"#));
     assert_eq!(output.value, Some(serde_json::json!({ "n": "x" })));
+
+    let turns = [say(BAD), say("<result>{\"n\":true}</result>"), say("<result>{\"n\":</result>")];
+    let error = sandcastle::run_with::<Retried>(bench.options(turns)).await.unwrap_err();
+    let output = error.structured_output().unwrap();
+    assert_eq!((output.stage(), output.raw_matched.as_deref()), (Stage::JsonParse, Some("{\"n\":")));
+    assert_eq!(output.value, None, "the last answer had no value");
+}
+
+#[tokio::test]
+async fn a_validator_of_the_users_own_is_asked() {
+    let bench = Bench::new().await;
+    let spec =
+        OutputSpec::json("result", serde_json::json!({ "properties": { "n": { "type": "integer" } } }))
+            .unwrap()
+            .validator(|value| match value["n"].as_i64() {
+                Some(5) => Ok(()),
+                _ => Err(vec![Problem::new("/n", "must be five")]),
+            })
+            .max_retries(1)
+            .unwrap();
+    let turns = [say("<result>{\"n\":4}</result>"), say(GOOD)];
+    let result = sandcastle::run_spec(bench.options(turns), spec).await.unwrap();
+    assert_eq!(result.output, serde_json::json!({ "n": 5 }));
+    assert_eq!(result.attempts[0].outcome, AttemptOutcome::Rejected);
+    assert!(bench.prompts(result.session_id().unwrap())[1].contains("must be five"));
 }
 
 #[tokio::test]

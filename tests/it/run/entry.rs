@@ -153,10 +153,79 @@ async fn templates_are_filled_and_inline_prompts_are_not() {
     assert_eq!(error.kind(), ErrorKind::Prompt);
     assert!(error.to_string().contains("`{{BODY}}`") && error.to_string().contains("task.md:2:1"), "{error}");
 
-    // Case 186: an inline prompt is never looked into.
-    let inline = options.clone().prompt("see {{BRANCH}} and <result>");
-    let result = sandcastle::run_with::<N>(inline).await.unwrap();
-    assert_eq!(bench.prompts(result.session_id().unwrap()), ["see {{BRANCH}} and <result>"]);
     let both = options.prompt("<result>").prompt_arg("A", 1);
     assert_eq!(sandcastle::run_with::<N>(both).await.unwrap_err().kind(), ErrorKind::Prompt);
+}
+
+#[tokio::test]
+async fn case_186_an_inline_prompt_is_never_looked_into() {
+    let bench = Bench::new().await;
+    let turns = [say("one"), say("two"), say("three")];
+    let prompts = ["see {{BRANCH}}", "{{ NO_SUCH }} and {{", "run !`touch pwned` now"];
+    for (turn, prompt) in turns.into_iter().zip(prompts) {
+        let options = RunOptions::new(bench.agent([turn]), NoSandbox::new())
+            .cwd(bench.repository.path())
+            .logging(Logging::off())
+            .prompt(prompt);
+        let result = sandcastle::run(options).await.unwrap();
+        assert_eq!(bench.prompts(result.session_id().unwrap()), [prompt]);
+    }
+    assert!(!bench.repository.path().join("pwned").exists());
+}
+
+/// Options whose prompt is a template with this text.
+fn template(bench: &Bench, text: &str) -> RunOptions {
+    let path = bench.repository.write("task.md", text).unwrap();
+    RunOptions::new(bench.agent(started()), NoSandbox::new())
+        .cwd(bench.repository.path())
+        .logging(Logging::file(bench.log()))
+        .prompt_file(path)
+}
+
+#[tokio::test]
+async fn case_187_what_an_argument_brings_is_not_executed() {
+    let bench = Bench::new().await;
+    for mark in ["!`touch pwned`", "$(touch pwned)", "`touch pwned`", "{{T}}"] {
+        let result = sandcastle::run(template(&bench, "{{T}}").prompt_arg("T", mark)).await.unwrap();
+        assert_eq!(bench.prompts(result.session_id().unwrap()), [mark]);
+    }
+    assert!(!bench.repository.path().join("pwned").exists());
+}
+
+#[tokio::test]
+async fn case_189_spaces_inside_the_braces_do_not_matter() {
+    let bench = Bench::new().await;
+    let options = template(&bench, "{{ KEY }}, {{KEY}}").prompt_arg("KEY", "v");
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!(bench.prompts(result.session_id().unwrap()), ["v, v"]);
+}
+
+#[tokio::test]
+async fn case_190_a_missing_argument_is_named_and_nothing_starts() {
+    let bench = Bench::new().await;
+    let said = refused(&bench, ErrorKind::Prompt, template(&bench, "<result> {{ISSUE}}")).await;
+    assert!(said.contains("`{{ISSUE}}`"), "{said}");
+    let other = template(&bench, "<result> {{ISSUE}}").prompt_arg("issue", 7);
+    let said = refused(&bench, ErrorKind::Prompt, other).await;
+    assert!(said.contains("`{{ISSUE}}`"), "{said}");
+}
+
+#[tokio::test]
+async fn case_194_a_slash_command_is_told_to_be_plain_text() {
+    let bench = Bench::new().await;
+    for (prompt, command) in [
+        ("/review --fix", Some("`/review`")),
+        ("\n/my:own-command", Some("`/my:own-command`")),
+        ("/etc/passwd is readable", None),
+        ("see /review", None),
+        ("/ or not", None),
+    ] {
+        let options = RunOptions::new(bench.agent([say("ok")]), NoSandbox::new())
+            .cwd(bench.repository.path())
+            .logging(Logging::off())
+            .prompt(prompt);
+        let warnings = sandcastle::run(options).await.unwrap().warnings;
+        assert_eq!(warnings.len(), usize::from(command.is_some()), "{prompt}: {warnings:?}");
+        assert!(command.is_none_or(|command| warnings[0].contains(command)), "{warnings:?}");
+    }
 }

@@ -1,5 +1,6 @@
 //! Runs without a structured output.
 
+use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
 
 use sandcastle::testing::{ScratchRepo, Script, Sequence, Turn};
@@ -169,4 +170,32 @@ async fn a_session_is_resumed_and_forked_by_id_and_from_a_result() {
 
     let unknown = bench.options([say("x")]).resume_session("no-such-session");
     assert_eq!(sandcastle::run(unknown).await.unwrap_err().kind(), ErrorKind::SessionNotFound);
+}
+
+#[tokio::test]
+async fn case_117_a_resumed_session_works_in_the_same_folder() {
+    let bench = Bench::new().await;
+    let below = bench.repository.write("deep/er/x.txt", "x").unwrap();
+    let turns = [Turn::new().shell("pwd >> here").say("one"), Turn::new().shell("pwd >> here").say("two")];
+    let first = sandcastle::run(bench.options(turns).cwd(below.parent().unwrap())).await.unwrap();
+    let second = first.resume("go on").await.unwrap();
+    assert_eq!((second.text.as_str(), second.session_id()), ("two", first.session_id()));
+    let here = std::fs::read_to_string(bench.repository.path().join("deep/er/here")).unwrap();
+    let lines: Vec<&str> = here.lines().collect();
+    assert!(lines.len() == 2 && lines[0] == lines[1] && lines[0].ends_with("deep/er"), "{here}");
+}
+
+#[tokio::test]
+async fn case_122_two_forks_at_once_leave_their_parent_as_it_is() {
+    let bench = Bench::new().await;
+    let parent = sandcastle::run(bench.options([say("one"), say("two")])).await.unwrap();
+    let id = parent.session_id().unwrap();
+    let before = bench.prompts(id);
+    let (left, right) = tokio::join!(parent.fork("left").into_future(), parent.fork("right").into_future());
+    let (left, right) = (left.unwrap(), right.unwrap());
+    assert_eq!(bench.prompts(id), before);
+    let ids = [id, left.session_id().unwrap(), right.session_id().unwrap()];
+    assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2], "{ids:?}");
+    assert_eq!(bench.prompts(ids[1]).last().unwrap(), "left");
+    assert_eq!(bench.prompts(ids[2]).last().unwrap(), "right");
 }

@@ -4,6 +4,7 @@ mod attempts;
 mod ending;
 mod entry;
 mod iterations;
+mod played;
 mod repositories;
 
 use std::path::PathBuf;

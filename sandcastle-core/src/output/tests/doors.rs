@@ -1,4 +1,4 @@
-//! The whole way from a text to a value, through every door there is.
+//! The whole way from a text to a value, through every door of the core; those of the facade are with its tests.
 
 use super::{AgentOutput, ExtractError, N, OutputSpec, Stage};
 
@@ -19,7 +19,7 @@ fn doors(text: &str) -> [String; 3] {
 }
 
 #[test]
-fn every_door_gives_the_same() {
+fn types_specifications_and_pieces_give_the_same() {
     for text in [
         "Done. <result>{\"n\":1}</result>",
         "<result>\n```json\n{ \"n\": 1 }\n```\n</result> bye",
@@ -34,28 +34,6 @@ fn every_door_gives_the_same() {
         assert_eq!(first, second, "{text}");
         assert_eq!(first, third, "{text}");
     }
-}
-
-#[test]
-fn case_003_the_last_block_wins() {
-    assert_eq!(N::extract("<result>{\"n\":1}</result> wait: <result>{\"n\":2}</result>").unwrap().n, 2);
-    let error = N::extract("<result>{\"n\":1}</result> wait: <result>{\"n\":}</result>").unwrap_err();
-    assert_eq!((error.stage(), error.raw_matched.as_deref()), (Stage::JsonParse, Some("{\"n\":}")));
-}
-
-#[test]
-fn case_017_a_near_miss_of_the_closer_is_named() {
-    let error = N::extract("<result>{\"n\":1}</Result>").unwrap_err();
-    assert_eq!(error.stage(), Stage::Unclosed);
-    assert!(error.to_string().contains("expected `</result>`, found `</Result>`"), "{error}");
-}
-
-#[test]
-fn case_022_bare_json_is_seen() {
-    let error = N::extract("{\"n\":1}").unwrap_err();
-    assert_eq!(error.stage(), Stage::Missing);
-    assert!(error.to_string().contains("JSON"), "{error}");
-    assert!(error.feedback(1).contains("put it between `<result>` and `</result>`"), "{}", error.feedback(1));
 }
 
 #[test]

@@ -43,6 +43,26 @@ fn case_045_a_float_is_no_integer() {
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Either {
+    Count { n: i64, of: Vec<u8> },
+    Name { s: String },
+}
+
+outputs!(Either);
+
+#[test]
+fn case_045_a_float_in_an_untagged_variant_is_located() {
+    assert_eq!(misfits::<Either>(r#"{"n":1.0,"of":[1]}"#), pairs(&[("/n", "expected integer, got 1.0")]));
+    assert_eq!(
+        misfits::<Either>(r#"{"n":1,"of":[1,2.0]}"#),
+        pairs(&[("/of/1", "expected integer, got 2.0")])
+    );
+    assert_eq!(read::<Either>(r#"{"n":1,"of":[2]}"#).unwrap(), Either::Count { n: 1, of: vec![2] });
+    assert_eq!(read::<Either>(r#"{"s":"x"}"#).unwrap(), Either::Name { s: "x".to_owned() });
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 struct Wide {
     big: u128,
     exact: u64,

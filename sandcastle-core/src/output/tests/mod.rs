@@ -10,6 +10,7 @@ mod hostile;
 mod json;
 mod schema;
 mod spec;
+mod tag;
 mod zoo;
 
 use std::fmt::Debug;
@@ -72,11 +73,23 @@ struct O {
     b: Option<String>,
 }
 
-outputs!(N, S, O);
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct L {
+    items: Vec<i64>,
+}
 
-/// Reads a block into a type.
-fn read<T: AgentOutput + DeserializeOwned>(block: &str) -> Result<T, ExtractError> {
-    typed::read(block, &OutputSpec::of::<T>())
+outputs!(N, S, O, L);
+
+/// Reads a block into a type: alone, as a run does, and in a text, as a user does, which must give the same.
+#[track_caller]
+fn read<T: AgentOutput + DeserializeOwned + Debug>(block: &str) -> Result<T, ExtractError> {
+    let alone = typed::read(block, &OutputSpec::of::<T>());
+    // Of a text, terminal escape sequences are dropped.
+    if !block.contains('\u{1b}') {
+        let in_a_text = T::extract(&format!("Here it is: <result>{block}</result>\nDone."));
+        assert_eq!(format!("{in_a_text:?}"), format!("{alone:?}"), "{block}");
+    }
+    alone
 }
 
 /// Reads a block that must be refused.
