@@ -134,7 +134,12 @@ impl fmt::Display for Error {
         if f.alternate() {
             let mut cause = self.source();
             while let Some(error) = cause {
-                write!(f, "\n  caused by: {error:#}")?;
+                let said = format!("{error:#}");
+                // What the message repeats of its cause is not said again, only what the cause adds to it.
+                match said.strip_prefix(&error.to_string()) {
+                    Some(more) if self.0.message.contains(&error.to_string()) => f.write_str(more)?,
+                    _ => write!(f, "\n  caused by: {said}")?,
+                }
                 cause = error.source();
             }
             for hint in &self.0.hints {
@@ -175,6 +180,13 @@ mod tests {
         fn assert_send_sync<T: Send + Sync + 'static>() {}
         assert_send_sync::<Error>();
         assert_eq!(size_of::<Error>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn the_alternate_form_does_not_repeat_what_the_message_says() {
+        let error = Error::new(ErrorKind::Git, "open it: disk on fire")
+            .with_source(std::io::Error::other("disk on fire"));
+        assert_eq!(format!("{error:#}"), "open it: disk on fire");
     }
 
     #[test]

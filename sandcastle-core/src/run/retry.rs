@@ -158,7 +158,7 @@ impl<'a> Attempts<'a> {
             remaining: if next.is_some() { self.retries_left } else { 0 },
         });
         ledger.work.attempts.push(attempt);
-        let Some(session) = next else { return Err(not_obtained(error, ledger)) };
+        let Some(session) = next else { return Err(not_obtained(error, None, ledger)) };
         self.retries_left -= 1;
         let feedback = error.feedback(self.retries_left);
         self.refused = Some(error);
@@ -193,17 +193,19 @@ impl<'a> Attempts<'a> {
             (None, _) => error,
             (Some(refused), ErrorKind::AgentFailed | ErrorKind::SessionNotFound) => {
                 ledger.warn(format!("the correction failed: {error}"));
-                not_obtained(refused, ledger)
+                not_obtained(refused, Some(&error), ledger)
             }
             (Some(refused), _) => error.with_source(StructuredOutputError::new(refused, &ledger.work)),
         })
     }
 }
 
-fn not_obtained(error: ExtractError, ledger: &Ledger) -> Error {
+/// Words the failure; `interrupted` is what kept the last correction from being answered.
+fn not_obtained(error: ExtractError, interrupted: Option<&Error>, ledger: &Ledger) -> Error {
     let attempts = ledger.work.attempts.len();
     let attempts = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
-    let message = format!("get a valid `<{}>` in {attempts}: {error}", error.tag);
+    let interrupted = interrupted.map(|error| format!("; then it failed to {error}")).unwrap_or_default();
+    let message = format!("get a valid `<{}>` in {attempts}: {error}{interrupted}", error.tag);
     Error::new(ErrorKind::StructuredOutput, message)
         .with_source(StructuredOutputError::new(error, &ledger.work))
 }

@@ -144,6 +144,7 @@ async fn case_049_every_attempt_has_a_record_with_its_kind() {
     let outcomes: Vec<_> = output.attempts.iter().map(|attempt| attempt.outcome).collect();
     assert_eq!(outcomes, [AttemptOutcome::JsonParse, AttemptOutcome::AgentFailed]);
     assert_eq!(output.stage(), Stage::JsonParse, "the answer that was refused is the error");
+    assert!(error.to_string().contains("; then it failed to finish `scripted`"), "{error}");
     assert!(error.work().unwrap().warnings.iter().any(|warning| warning.contains("exit code 1")));
 }
 
