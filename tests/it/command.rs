@@ -246,16 +246,18 @@ async fn schemas_are_checked_and_worded() {
 
 #[tokio::test]
 async fn an_interrupt_ends_the_agent_and_says_130() {
-    let desk = Desk::new().await;
-    let sleep = UniqueSleep::new();
-    let script = one_turn(&json!([{ "shell": format!("setsid sleep {}", sleep.seconds()) }]));
-    let running = desk.play(&script, &["--prompt", "go"]).start();
-    sleep.wait_for(1).await;
-    running.signal(Signal::INT);
-    let ended = running.finish();
-    assert_eq!(ended.code(), Some(130));
-    assert_eq!(json_of(&ended)["error"]["kind"], "cancelled");
-    assert_eq!(sleep.alive(), 0);
+    for signal in [Signal::INT, Signal::TERM, Signal::QUIT, Signal::HUP] {
+        let desk = Desk::new().await;
+        let sleep = UniqueSleep::new();
+        let script = one_turn(&json!([{ "shell": format!("setsid sleep {}", sleep.seconds()) }]));
+        let running = desk.play(&script, &["--prompt", "go"]).start();
+        sleep.wait_for(1).await;
+        running.signal(signal);
+        let ended = running.finish();
+        assert_eq!(ended.code(), Some(130), "{signal:?}");
+        assert_eq!(json_of(&ended)["error"]["kind"], "cancelled", "{signal:?}");
+        assert_eq!(sleep.alive(), 0, "{signal:?}");
+    }
 }
 
 #[tokio::test]

@@ -21,6 +21,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 #[derive(Debug)]
 pub(super) struct Tree {
     group: Option<Pid>,
+    /// The group after its leader was waited for.
+    #[cfg(target_os = "linux")]
+    orphaned: Option<Pid>,
     mark: Mark,
     #[cfg(target_os = "linux")]
     seen: HashMap<i32, OwnedFd>,
@@ -51,19 +54,27 @@ const PAUSE: Duration = Duration::from_millis(2);
 const SETTLING: u32 = 150;
 /// How often is looked: a process in an uninterruptible wait can outlive its kill.
 const PASSES: u32 = 250;
+/// How often nothing must be found: what is born and what dies while `/proc` is read can be missed.
+const EMPTY_PASSES: u32 = 3;
 
 impl Tree {
     pub(super) fn new(leader: Option<u32>, mark: Mark) -> Self {
         let group = leader.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
         #[cfg(target_os = "linux")]
-        return Self { group, mark, seen: HashMap::new() };
+        return Self { group, orphaned: None, mark, seen: HashMap::new() };
         #[cfg(not(target_os = "linux"))]
         return Self { group, mark };
     }
 
     /// Says that the leader is gone and its number may be used again.
     pub(super) fn forget_group(&mut self) {
-        self.group = None;
+        let group = self.group.take();
+        #[cfg(target_os = "linux")]
+        {
+            self.orphaned = group.or(self.orphaned);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = group;
     }
 
     /// Asks the group to stop. Who descends from it is noted first: afterwards their parents may be gone.
@@ -87,11 +98,13 @@ impl Tree {
 
     /// Kills what is left, and tells how many processes there were. Waits until they are gone, half a second at most.
     pub(super) async fn kill(&mut self) -> usize {
-        let mut most = 0;
+        let (mut most, mut empty) = (0, 0);
         for _ in 0..PASSES {
-            match self.kill_once() {
-                0 => break,
-                killed => most = most.max(killed),
+            let killed = self.kill_once();
+            most = most.max(killed);
+            empty = if killed == 0 { empty + 1 } else { 0 };
+            if empty == EMPTY_PASSES {
+                break;
             }
             tokio::time::sleep(PAUSE).await;
         }
@@ -100,8 +113,10 @@ impl Tree {
 
     /// As [`Tree::kill`], for a destructor.
     pub(super) fn kill_blocking(&mut self) {
+        let mut empty = 0;
         for _ in 0..PASSES {
-            if self.kill_once() == 0 {
+            empty = if self.kill_once() == 0 { empty + 1 } else { 0 };
+            if empty == EMPTY_PASSES {
                 break;
             }
             std::thread::sleep(PAUSE);
@@ -115,7 +130,11 @@ impl Tree {
 
     #[cfg(target_os = "linux")]
     fn look(&mut self) {
-        self.seen.extend(proc_fs::members(self.group, |environ| self.mark.is_in(environ)));
+        // A number is not given to a new process while it is that of a group, nor to a group but by its leader: without
+        // a process of that number, who is in the group was always in it.
+        self.orphaned = self.orphaned.filter(|group| !proc_fs::exists(*group));
+        let group = self.group.or(self.orphaned);
+        self.seen.extend(proc_fs::members(group, |environ| self.mark.is_in(environ)));
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -172,6 +191,11 @@ mod proc_fs {
         }
         take_in_children(&mut entries);
         entries.into_iter().filter_map(|(pid, entry)| Some((pid, entry.member?))).collect()
+    }
+
+    /// Tells whether there is a process with this number, be it one that nobody has waited for.
+    pub(super) fn exists(pid: Pid) -> bool {
+        stat(pid.as_raw_nonzero().get()).is_some()
     }
 
     /// Tells whether a process is there and not merely waiting to be waited for.

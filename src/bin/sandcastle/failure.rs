@@ -135,6 +135,7 @@ fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::TotalTimeout => "total-timeout",
         ErrorKind::Cancelled => "cancelled",
         ErrorKind::StructuredOutput => "structured-output",
+        ErrorKind::Io => "io",
         _ => "other",
     }
 }

@@ -124,6 +124,32 @@ async fn what_a_finished_agent_leaves_behind_is_ended_and_told() {
 }
 
 #[tokio::test]
+async fn what_hides_its_environment_is_found_in_the_group() {
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let shell = format!("env -i sleep {} </dev/null >/dev/null 2>&1 &", sleep.seconds());
+    let turn = Turn::new().shell(shell).say(GOOD);
+    sandcastle::run_with::<N>(bench.options([turn])).await.unwrap();
+    assert_eq!(sleep.alive(), 0);
+}
+
+#[tokio::test]
+async fn what_is_born_while_it_is_looked_for_is_ended_too() {
+    let bench = Bench::new().await;
+    let file = bench.state.path().join("beat");
+    // Each generation lives for some milliseconds, and only to start the next one.
+    let chain = "f() { sleep 0.005; echo >\"$1\"; (f \"$1\") & }";
+    let shell = format!("setsid sh -c '{chain}; f \"{}\"' </dev/null >/dev/null 2>&1 &", file.display());
+    for _ in 0..5 {
+        let turn = Turn::new().shell(&shell).sleep(Duration::from_millis(50)).say(GOOD);
+        sandcastle::run_with::<N>(bench.options([turn])).await.unwrap();
+        std::fs::remove_file(&file).unwrap();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(!file.exists(), "a process goes on");
+    }
+}
+
+#[tokio::test]
 async fn cancelling_a_retry_keeps_what_the_first_answer_lacked() {
     let bench = Bench::new().await;
     let sleep = UniqueSleep::new();

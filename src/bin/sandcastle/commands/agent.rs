@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
+use std::task::Poll;
 
 use sandcastle::sandbox::{NoSandbox, SandboxProvider};
 use sandcastle::{CancellationToken, RunOptions, registry};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{AgentArgs, Sandbox};
 use crate::failure::Failure;
@@ -43,22 +45,42 @@ fn variable_of(text: &str) -> Result<(String, OsString), Failure> {
     }
 }
 
-/// Cancels when the user interrupts the command or somebody asks it to stop.
+/// Cancels when the user interrupts the command, its terminal goes, or somebody asks it to stop.
+///
+/// The agent is in a process group of its own, so none of these signals reaches it but through us.
 pub(super) fn cancelled_by_signals() -> CancellationToken {
     let token = CancellationToken::new();
     let cancel = token.clone();
     tokio::spawn(async move {
-        let mut terminate = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(terminate) => terminate,
-            Err(_) => return,
-        };
+        let kinds = [SignalKind::terminate(), SignalKind::quit(), SignalKind::hangup()];
+        let kinds = kinds.into_iter().filter(|kind| !is_ignored(*kind));
+        let Ok(mut signals) = kinds.map(signal).collect::<std::io::Result<Vec<_>>>() else { return };
+        let any = std::future::poll_fn(|context| {
+            let is_here = signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
+            if is_here { Poll::Ready(()) } else { Poll::Pending }
+        });
         tokio::select! {
             _ = tokio::signal::ctrl_c() => {}
-            _ = terminate.recv() => {}
+            () = any => {}
         }
         cancel.cancel();
     });
     token
+}
+
+/// Tells whether a signal was ignored when the command was started, as `nohup` does with the hang-up of the terminal.
+///
+/// Where the system does not say, `nohup` is what counts.
+fn is_ignored(kind: SignalKind) -> bool {
+    if kind == SignalKind::terminate() {
+        return false;
+    }
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
+        return kind == SignalKind::hangup();
+    };
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    mask >> (kind.as_raw_value() - 1) & 1 == 1
 }
 
 /// Writes a path for a person.
