@@ -1,3 +1,17 @@
+//! [typed outputs]: crate::guide::typed_output
+//! [how a run goes and ends]: crate::guide::runs
+//! [an agent of your own]: crate::guide::custom_agent
+//! [a sandbox of your own]: crate::guide::custom_sandbox
+//! [docs/ARCHITECTURE.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/ARCHITECTURE.md
+//! [docs/GLOSSARY.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/GLOSSARY.md
+//! [docs/PERFORMANCE.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/PERFORMANCE.md
+//! [docs/SECURITY.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/SECURITY.md
+//! [CONTRIBUTING.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/CONTRIBUTING.md
+//! [Apache License 2.0]: https://github.com/sandcastle-rs/sandcastle/blob/main/LICENSE-APACHE
+//! [MIT]: https://github.com/sandcastle-rs/sandcastle/blob/main/LICENSE-MIT
+//!
+// The README's own links lead to files of the repository. The first definition of a link counts: those above are for
+// readers of this documentation.
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "agents")]

@@ -25,10 +25,10 @@ pub struct Entry {
 impl Entry {
     /// Creates the agent with a model; an empty one leaves the choice to the program.
     ///
-    /// The model of the agent `scripted` is the path of a script.
+    /// The model of the agent `scripted` is the path of a script, which has to be named.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidOptions`] or [`ErrorKind::Io`] when a script cannot be read.
+    /// [`ErrorKind::InvalidOptions`] or [`ErrorKind::Io`] when a script is not named or cannot be read.
     pub fn create(&self, model: &str) -> Result<Arc<dyn Agent>> {
         (self.create)(model)
     }
@@ -57,10 +57,20 @@ pub const AGENTS: &[Entry] = &[
     Entry {
         name: scripted::NAME,
         capabilities: scripted::CAPABILITIES,
-        create: |model| Ok(Arc::new(Scripted::from_file(Path::new(model))?)),
+        create: player,
         decoder: || Box::new(scripted::ScriptedDecoder),
     },
 ];
+
+/// Creates the agent that plays the script in a file.
+fn player(script: &str) -> Result<Arc<dyn Agent>> {
+    if script.is_empty() {
+        return Err(Error::new(ErrorKind::InvalidOptions, "play a script that is not named").with_hint(
+            "name its file as the model; it holds JSON such as `{\"turns\": [{\"steps\": [{\"say\": \"hello\"}]}]}`",
+        ));
+    }
+    Ok(Arc::new(Scripted::from_file(Path::new(script))?))
+}
 
 /// Returns the agent with this name.
 ///
@@ -78,8 +88,11 @@ pub const AGENTS: &[Entry] = &[
 pub fn find(name: &str) -> Result<&'static Entry> {
     AGENTS.iter().find(|entry| entry.name == name).ok_or_else(|| {
         let names: Vec<String> = AGENTS.iter().map(|entry| format!("`{}`", entry.name)).collect();
-        Error::new(ErrorKind::InvalidOptions, format!("find an agent named {name:.60?}"))
-            .with_hint(format!("the agents are {}", names.join(", ")))
+        Error::new(
+            ErrorKind::InvalidOptions,
+            format!("find an agent named `{:.60}`", name.escape_debug().to_string()),
+        )
+        .with_hint(format!("the agents are {}", names.join(", ")))
     })
 }
 
@@ -102,5 +115,12 @@ mod tests {
         let error = find("pi").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidOptions);
         assert_eq!(error.hints(), ["the agents are `claude-code`, `codex`, `scripted`"]);
+    }
+
+    #[test]
+    fn a_script_has_to_be_named() {
+        let error = find("scripted").unwrap().create("").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidOptions);
+        assert!(error.hints()[0].contains("\"turns\""), "{error:#}");
     }
 }

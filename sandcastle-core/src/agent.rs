@@ -15,7 +15,7 @@ use crate::work::Usage;
 
 /// Describes a coding agent: a program that works in a folder and prints what it does.
 ///
-/// Implement it to run an agent that is not built in; `docs` of the facade's guide has a complete example.
+/// Implement it to run an agent that is not built in; the page `guide::custom_agent` of the facade is a complete example.
 pub trait Agent: Send + Sync + fmt::Debug + 'static {
     /// Returns the name that options, messages and logs use, in kebab case.
     fn name(&self) -> &str;

@@ -15,7 +15,8 @@ type Source = Box<dyn StdError + Send + Sync + 'static>;
 
 /// Reports why an operation failed, and what had been done by then.
 ///
-/// `{}` is one lowercase line; `{:#}` adds the chain of causes, one per line, and the hints.
+/// `{}` is one lowercase line that completes "failed to ..."; `{:#}` adds the chain of causes, one per line, and the
+/// hints. `{:?}` is the whole sentence, because that is what `main` and `unwrap` show; `{:#?}` is every field.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -146,6 +147,9 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return write!(f, "failed to {self:#}");
+        }
         f.debug_struct("Error")
             .field("kind", &self.0.kind)
             .field("message", &self.0.message)
@@ -183,5 +187,12 @@ mod tests {
             format!("{error:#}"),
             "open the repository\n  caused by: disk on fire\n  hint: run `git init`"
         );
+    }
+
+    #[test]
+    fn what_main_and_unwrap_show_can_be_read() {
+        let error = Error::new(ErrorKind::Git, "open the repository").with_hint("run `git init`");
+        assert_eq!(format!("{error:?}"), "failed to open the repository\n  hint: run `git init`");
+        assert!(format!("{error:#?}").contains("kind: Git"));
     }
 }

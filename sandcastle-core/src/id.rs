@@ -77,7 +77,10 @@ impl SessionId {
         } else {
             Err(Error::new(
                 ErrorKind::InvalidOptions,
-                format!("use {id:.60?} as a session id: it is not 1 to 128 letters, digits, `.`, `_` or `-`"),
+                format!(
+                    "use `{:.60}` as a session id: it is 1 to 128 ASCII letters, digits, `.`, `_` and `-`, the first a letter or digit",
+                    id.escape_debug().to_string()
+                ),
             )
             .with_hint("take the id from `iterations[].session_id` of a result or from an error"))
         }

@@ -193,6 +193,40 @@ async fn exit_codes_tell_usage_from_failure() {
 }
 
 #[tokio::test]
+async fn hints_name_flags() {
+    let desk = Desk::new().await;
+    let template = desk.file("task.md", "Do it for {{WHO}}.");
+    let cases: [(&[&str], &str); 4] = [
+        (&["--prompt-file", template.to_str().unwrap()], "`--arg`"),
+        (&["--prompt", "hi", "--tag", "result"], "`sandcastle schema snippet`"),
+        (&["--prompt", "hi", "--max-iterations", "0"], "`--max-iterations`"),
+        (&["--prompt", "hi", "--cwd", "/nowhere"], "`--cwd`"),
+    ];
+    let script = one_turn(&json!([{ "say": "hello" }]));
+    for (args, flag) in cases {
+        let ended = desk.play(&script, args).run();
+        let hint = json_of(&ended)["error"]["hints"][0].clone();
+        assert!(hint.as_str().is_some_and(|hint| hint.contains(flag)), "{flag}: {}", ended.stdout);
+    }
+    let ended = desk.run(&["run", "--agent", "scripted", "--prompt", "hi"]);
+    assert!(ended.stderr.contains("hint: name its file with `--model`"), "{}", ended.stderr);
+}
+
+#[tokio::test]
+async fn a_person_is_told_what_a_failed_run_left() {
+    let desk = Desk::new().await;
+    let steps =
+        json!([{ "write-file": { "path": "a", "content": "a" } }, { "commit": "add a" }, { "say": "no" }]);
+    let script = desk.file("script.json", one_turn(&steps).to_string());
+    let script = ["run", "--agent", "scripted", "--model", script.to_str().unwrap()];
+    let ended = desk.run(&[&script[..], &["--prompt", "<result>", "--tag", "result"]].concat());
+    assert_eq!(ended.code(), Some(3), "{}", ended.stderr);
+    for label in [" add a", "  session  scripted-", "  log      /"] {
+        assert!(ended.stderr.contains(label), "{label}: {}", ended.stderr);
+    }
+}
+
+#[tokio::test]
 async fn schemas_are_checked_and_worded() {
     let desk = Desk::new().await;
     let good = desk.file("good.json", SCHEMA);

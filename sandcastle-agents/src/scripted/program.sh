@@ -39,7 +39,8 @@ commit() (
     export GIT_AUTHOR_EMAIL="${GIT_AUTHOR_EMAIL-scripted@localhost}"
     export GIT_COMMITTER_EMAIL="${GIT_COMMITTER_EMAIL-scripted@localhost}"
   fi
-  git add -A >&2 && git commit -q -m "$1" >&2
+  # Maintenance would go on behind the back of the turn, and look like a process that was left behind.
+  git add -A >&2 && git -c gc.auto=0 -c maintenance.auto=false commit -q -m "$1" >&2
 )
 
 repeat() {

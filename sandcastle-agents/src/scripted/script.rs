@@ -72,10 +72,32 @@ impl Script {
         self
     }
 
-    /// Reads a script from JSON, for example `{"turns":[{"steps":[{"say":"Hello."},{"commit":"greet"}]}]}`.
+    /// Reads a script from JSON.
     ///
-    /// A step is named like the method of [`Turn`] in kebab case; durations are `sleep-ms`, `linger-ms` and
-    /// `refuse-resume-for-ms`.
+    /// A step is named like the method of [`Turn`] in kebab case and holds its argument, or an object with one key for
+    /// each of several; one without arguments is a plain string. Durations are milliseconds and their steps
+    /// `sleep-ms`, `linger-ms` and `refuse-resume-for-ms`. `after` is `fail` unless it is given, and `sequence` is
+    /// `per-session`; the other is `across-sessions`.
+    ///
+    /// ```
+    /// use sandcastle_agents::scripted::{AfterLast, Script, Turn};
+    ///
+    /// let json = r#"{
+    ///     "turns": [
+    ///         {"steps": [
+    ///             {"write-file": {"path": "greeting.txt", "content": "hello\n"}},
+    ///             {"commit": "greet"},
+    ///             {"say": "<result>1</result>"}
+    ///         ]},
+    ///         {"steps": ["hang"]}
+    ///     ],
+    ///     "after": "repeat"
+    /// }"#;
+    /// let greet = Turn::new().write_file("greeting.txt", "hello\n").commit("greet").say("<result>1</result>");
+    /// let script = Script::new().turn(greet).turn(Turn::new().hang()).after(AfterLast::Repeat);
+    /// assert_eq!(Script::from_json(json)?, script);
+    /// # Ok::<(), sandcastle_core::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::InvalidOptions`] with the path, the line and the column of the mistake.

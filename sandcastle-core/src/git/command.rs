@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -32,8 +32,13 @@ pub(crate) const DROPPED_VARIABLES: &[&str] = &[
 ];
 
 /// Settings that outrank the repository's own.
-const HARDENED: &[&str] =
-    &["core.hooksPath=/dev/null", "core.fsmonitor=false", "log.showSignature=false", "core.quotePath=false"];
+const HARDENED: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "log.showSignature=false",
+    "core.quotePath=false",
+    "i18n.logOutputEncoding=UTF-8",
+];
 
 /// What one call may print.
 const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
@@ -51,13 +56,42 @@ pub(super) struct Answer {
 impl Answer {
     /// Returns the first line of what it printed, if it succeeded and printed one.
     pub(super) fn line(&self) -> Option<&str> {
-        let text = std::str::from_utf8(&self.stdout).ok()?;
-        (self.code == Some(0)).then(|| text.trim_end_matches(['\n', '\r'])).filter(|line| !line.is_empty())
+        std::str::from_utf8(self.line_bytes()?).ok()
+    }
+
+    /// Returns the path that it printed, if it succeeded and printed one; a path may hold anything, line feeds too.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        let line = self.line_bytes()?;
+        #[cfg(unix)]
+        return Some(PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(line)));
+        #[cfg(not(unix))]
+        return std::str::from_utf8(line).ok().map(PathBuf::from);
+    }
+
+    fn line_bytes(&self) -> Option<&[u8]> {
+        let line = self.stdout.strip_suffix(b"\n").unwrap_or(&self.stdout);
+        (self.code == Some(0) && !line.is_empty()).then_some(line)
     }
 }
 
-/// Runs git in `cwd`. A bad exit is an answer, not an error.
+/// Asks git about the repository at `cwd`. A bad exit is an answer, not an error.
 pub(super) async fn ask<A: AsRef<OsStr>>(cwd: &Path, args: impl IntoIterator<Item = A>) -> Result<Answer> {
+    // In a partial clone git fetches what is missing, with the programs that the repository names. Before version 2.45
+    // only the empty list of protocols keeps it from that.
+    let program = git(cwd, args).env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "");
+    run(&program, cwd).await
+}
+
+/// Runs git in `cwd` and returns what it printed, without the last line feed. A bad exit is an error.
+pub(crate) async fn print<A: AsRef<OsStr>>(cwd: &Path, args: impl IntoIterator<Item = A>) -> Result<String> {
+    let answer = run(&git(cwd, args), cwd).await?;
+    if answer.code != Some(0) {
+        return Err(refused("run git", cwd, &answer));
+    }
+    Ok(String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned())
+}
+
+fn git<A: AsRef<OsStr>>(cwd: &Path, args: impl IntoIterator<Item = A>) -> Program {
     let hardened = HARDENED.iter().flat_map(|setting| ["-c", setting]);
     let mut program = Program::new("git")
         .args(hardened)
@@ -71,17 +105,12 @@ pub(super) async fn ask<A: AsRef<OsStr>>(cwd: &Path, args: impl IntoIterator<Ite
     for variable in DROPPED_VARIABLES {
         program = program.env_remove(variable);
     }
-    let captured = capture(&program, OUTPUT_LIMIT, TIMEOUT).await.map_err(|error| not_run(cwd, error))?;
-    Ok(Answer { stdout: captured.stdout, stderr: captured.stderr, code: captured.status.code() })
+    program
 }
 
-/// Runs git in `cwd` and returns what it printed, without the last line feed. A bad exit is an error.
-pub(crate) async fn print<A: AsRef<OsStr>>(cwd: &Path, args: impl IntoIterator<Item = A>) -> Result<String> {
-    let answer = ask(cwd, args).await?;
-    if answer.code != Some(0) {
-        return Err(refused("run git", cwd, &answer));
-    }
-    Ok(String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned())
+async fn run(program: &Program, cwd: &Path) -> Result<Answer> {
+    let captured = capture(program, OUTPUT_LIMIT, TIMEOUT).await.map_err(|error| not_run(cwd, error))?;
+    Ok(Answer { stdout: captured.stdout, stderr: captured.stderr, code: captured.status.code() })
 }
 
 fn not_run(cwd: &Path, error: io::Error) -> Error {

@@ -29,8 +29,8 @@ impl Repository {
     /// [`ErrorKind::Git`] when there is none with a work tree, or git cannot use it.
     pub(crate) async fn discover(cwd: &Path) -> Result<Self> {
         let answer = ask(cwd, ["rev-parse", "--show-toplevel"]).await?;
-        match answer.line() {
-            Some(top) => Ok(Self { top: PathBuf::from(top) }),
+        match answer.path() {
+            Some(top) => Ok(Self { top }),
             None if answer.stderr.contains("not a git repository") => Err(Error::new(
                 ErrorKind::Git,
                 format!("use `{}`: it is not inside a git repository", cwd.display()),
@@ -50,10 +50,14 @@ impl Repository {
         &self.top
     }
 
-    /// Reads what is checked out.
+    /// Reads what is checked out. Whether the commit is really there is not looked at.
     pub(crate) async fn head(&self) -> Result<Head> {
         let branch = ask(&self.top, ["symbolic-ref", "--quiet", "--short", "HEAD"]).await?;
-        let commit = ask(&self.top, ["rev-parse", "--quiet", "--verify", "HEAD^{commit}"]).await?;
+        // Without a branch git ends with 1; anything else is a repository that it cannot read.
+        if !matches!(branch.code, Some(0 | 1)) {
+            return Err(refused("read what is checked out", &self.top, &branch));
+        }
+        let commit = ask(&self.top, ["rev-parse", "--quiet", "--verify", "HEAD"]).await?;
         Ok(Head {
             commit: commit.line().map(CommitId::from_git),
             branch: BranchName::from_git(branch.line().unwrap_or("HEAD")),

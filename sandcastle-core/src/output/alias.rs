@@ -116,6 +116,10 @@ impl Search<'_> {
         let fields = fields_of(parts);
         let keys = self.keys(path);
         for key in keys.iter().filter(|key| !fields.contains(&key.as_str())) {
+            // To rename a key costs as much as the object has keys, and without an answer it is for nothing.
+            if self.probes_left == 0 {
+                return;
+            }
             let mut missing = fields.clone();
             missing.retain(|field| !self.has(path, field));
             let name = (identity(parts), key.clone());

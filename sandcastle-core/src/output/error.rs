@@ -176,7 +176,7 @@ impl ExtractError {
         let Fault { offset, path, message, advice, source } = fault;
         let mut error = Self::new(tag.to_owned(), Detail::NotJson { offset, advice })
             .with_raw(block.to_owned())
-            .with_problems(vec![Problem::new(path, message)]);
+            .with_problems(vec![Problem::bounded(&path, &message)]);
         error.source = source.map(Into::into);
         error
     }

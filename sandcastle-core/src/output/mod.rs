@@ -46,7 +46,8 @@ pub enum OutputFormat {
 
 /// A type that an agent can answer with.
 ///
-/// Derive it: `#[derive(Deserialize, JsonSchema, AgentOutput)] #[output(tag = "result")]`.
+/// Derive it: `#[derive(Deserialize, JsonSchema, AgentOutput)] #[output(tag = "result")]`. The derive's own page has an example
+/// and every key of the attribute.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent output",
     label = "an agent cannot answer with this type",

@@ -28,6 +28,11 @@ impl Problem {
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { path: path.into(), message: message.into() }
     }
+
+    /// Creates a problem whose path and message hold an agent's words, so both are bounded.
+    pub(super) fn bounded(path: &str, message: &str) -> Self {
+        Self::new(clip(path, MAX_PATH_CHARS), clip(message, MAX_MESSAGE_CHARS))
+    }
 }
 
 /// One line, whatever the path and the message hold.
@@ -49,13 +54,13 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Adds a problem. Paths and messages hold an agent's words, so both are bounded.
+    /// Adds a problem, bounded.
     pub(super) fn add(&mut self, path: &str, message: &str) {
         if self.listed.len() >= MAX_PROBLEMS {
             self.more += 1;
             return;
         }
-        let problem = Problem::new(clip(path, MAX_PATH_CHARS), clip(message, MAX_MESSAGE_CHARS));
+        let problem = Problem::bounded(path, message);
         if self.seen.insert(problem.clone()) {
             self.listed.push(problem);
         }

@@ -9,7 +9,7 @@ use super::locate::Locator;
 use super::read::{self, Reading};
 use super::schema::CompiledSchema;
 use super::validate::Checker;
-use super::{AgentOutput, ExtractError, OutputFormat, Problem, tag};
+use super::{AgentOutput, ExtractError, OutputFormat, Problem, Snippet, tag};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The most retries that a run may make.
@@ -138,6 +138,13 @@ impl OutputSpec {
     #[must_use]
     pub fn locator(&self) -> Locator {
         Locator::new(&self.tag, self.format)
+    }
+
+    /// Returns the text that tells a model how to answer: the tag and the shape, in the default style of a
+    /// [`Snippet`].
+    #[must_use]
+    pub fn prompt_snippet(&self) -> String {
+        Snippet::of_spec(self).render()
     }
 
     /// Reads the last block in a text.

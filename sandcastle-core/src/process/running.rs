@@ -184,7 +184,12 @@ impl Running {
     }
 
     /// Ends what the program left behind, and tells how many processes that were.
+    ///
+    /// When the program has exited by itself, they get a third of a second to do so too.
     pub async fn sweep(&mut self) -> usize {
+        if self.exit.is_some() {
+            self.tree.settle().await;
+        }
         let ended = self.tree.kill().await;
         if self.exit.is_none() {
             let _ = self.child.kill().await;

@@ -47,6 +47,8 @@ impl Mark {
 
 /// How long a killed process may take to vanish before it is looked for again.
 const PAUSE: Duration = Duration::from_millis(2);
+/// How often is looked whether what is left ends by itself: for a third of a second.
+const SETTLING: u32 = 150;
 /// How often is looked: a process in an uninterruptible wait can outlive its kill.
 const PASSES: u32 = 250;
 
@@ -69,6 +71,17 @@ impl Tree {
         self.look();
         if let Some(group) = self.group {
             let _ = kill_process_group(group, signal);
+        }
+    }
+
+    /// Waits a moment for what is left to end by itself, as the upkeep does that git starts behind a commit.
+    pub(super) async fn settle(&mut self) {
+        for _ in 0..SETTLING {
+            self.look();
+            if self.living() == 0 {
+                return;
+            }
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
@@ -110,11 +123,21 @@ impl Tree {
 
     #[cfg(target_os = "linux")]
     fn kill_seen(&mut self) -> usize {
-        // A process that is dead and not yet waited for takes the signal too: it is no longer among the living.
-        self.seen.retain(|&pid, handle| {
-            proc_fs::is_alive(pid) && rustix::process::pidfd_send_signal(handle, Signal::KILL).is_ok()
-        });
+        self.living();
+        self.seen.retain(|_, handle| rustix::process::pidfd_send_signal(handle, Signal::KILL).is_ok());
         self.seen.len()
+    }
+
+    /// Counts the processes that were seen and live. One that is dead and not yet waited for would take a signal too.
+    #[cfg(target_os = "linux")]
+    fn living(&mut self) -> usize {
+        self.seen.retain(|&pid, _| proc_fs::is_alive(pid));
+        self.seen.len()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn living(&mut self) -> usize {
+        0
     }
 
     #[cfg(not(target_os = "linux"))]

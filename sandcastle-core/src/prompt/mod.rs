@@ -66,8 +66,11 @@ impl PromptSource {
 
 fn filled(path: &Path, arguments: &[(String, String)]) -> Result<Prompt> {
     if let Some((key, _)) = arguments.iter().find(|(key, _)| !template::is_key(key)) {
-        return Err(Error::new(ErrorKind::Prompt, format!("use {key:?} as the name of a prompt argument"))
-            .with_hint("a name is a letter or `_`, then letters, digits and `_`"));
+        return Err(Error::new(
+            ErrorKind::Prompt,
+            format!("use `{:.60}` as the name of a prompt argument", key.escape_debug().to_string()),
+        )
+        .with_hint("a name is a letter or `_`, then letters, digits and `_`"));
     }
     match template::fill(&read(path)?, arguments) {
         Ok(filled) => Ok(Prompt { text: filled.text, unused: filled.unused }),

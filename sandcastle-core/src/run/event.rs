@@ -44,7 +44,7 @@ pub enum RunEvent {
         outcome: AttemptOutcome,
         /// What is wrong, in one line.
         message: String,
-        /// How many attempts are left.
+        /// How many retries are left; 0 when the run ends here.
         remaining: u32,
     },
     /// Something went wrong that does not fail the run.

@@ -74,7 +74,8 @@ impl Stage {
             End::Exited(_) => {
                 let left_behind = running.sweep().await;
                 if left_behind > 0 {
-                    ledger.warn(format!("{left_behind} processes that the agent left behind were ended"));
+                    let processes = if left_behind == 1 { "process" } else { "processes" };
+                    ledger.warn(format!("ended {left_behind} {processes} that the agent had left behind"));
                 }
             }
             End::Finished => running.end(stop).await,

@@ -11,7 +11,7 @@ use super::event::RunEvent;
 use super::options::Logging;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::AgentEvent;
-use crate::work::Work;
+use crate::work::{AttemptOutcome, Work};
 
 /// A log that is open, or none.
 #[derive(Debug)]
@@ -58,6 +58,12 @@ impl RunLog {
                 self.line(&format!("--- {} agent process {number}", now()))
             }
             RunEvent::IterationEnded { exit } => self.line(&format!("--- {} {exit}", now())),
+            RunEvent::AttemptFailed {
+                number,
+                outcome: AttemptOutcome::AgentFailed | AttemptOutcome::Transport,
+                message,
+                ..
+            } => self.line(&format!("--- attempt {number} failed to {message}")),
             RunEvent::AttemptFailed { number, message, remaining, .. } => {
                 self.line(&format!("--- attempt {number} failed, {remaining} left: {message}"));
             }

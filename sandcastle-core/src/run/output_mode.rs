@@ -157,7 +157,8 @@ pub fn run_with<T: AgentOutput>(options: RunOptions) -> RunFuture<T> {
 ///
 /// let schema = serde_json::json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
 /// let spec = OutputSpec::json("result", schema)?;
-/// let options = RunOptions::new(agent, sandbox).prompt("Count the files. Answer as <result>{\"n\": ...}</result>.");
+/// let prompt = format!("Count the files.\n\n{}", spec.prompt_snippet());
+/// let options = RunOptions::new(agent, sandbox).prompt(prompt);
 /// let result = sandcastle::run_spec(options, spec).await?;
 /// println!("{}", result.output["n"]);
 /// # Ok(()) }

@@ -181,7 +181,7 @@ impl<'a> Attempts<'a> {
             number: attempt.number,
             outcome: attempt.outcome,
             message: error.to_string(),
-            remaining: self.retries_left,
+            remaining: if again { self.retries_left } else { 0 },
         });
         ledger.work.attempts.push(attempt);
         if again {
@@ -202,7 +202,8 @@ impl<'a> Attempts<'a> {
 
 fn not_obtained(error: ExtractError, ledger: &Ledger) -> Error {
     let attempts = ledger.work.attempts.len();
-    let message = format!("get a valid `<{}>` in {attempts} attempt(s): {error}", error.tag);
+    let attempts = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
+    let message = format!("get a valid `<{}>` in {attempts}: {error}", error.tag);
     Error::new(ErrorKind::StructuredOutput, message)
         .with_source(StructuredOutputError::new(error, &ledger.work))
 }

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::reporter::Verbosity;
+
+/// The heading of the options that every command has.
+const EVERYWHERE: &str = "Options of every command";
 
 /// Run AI coding agents in sandboxes on git branches, and get a typed value back.
 ///
@@ -15,16 +18,16 @@ use crate::reporter::Verbosity;
 #[command(name = "sandcastle", version, max_term_width = 100)]
 pub(crate) struct Cli {
     /// Show what the agent says and does.
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = EVERYWHERE)]
     verbose: bool,
     /// Show nothing but the result and errors.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     quiet: bool,
     /// How the result is printed; `json` prints exactly one JSON object.
-    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human, help_heading = EVERYWHERE)]
     pub(crate) format: Format,
     /// When to use colours on the standard error.
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = EVERYWHERE)]
     pub(crate) color: Color,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -73,7 +76,8 @@ pub(crate) struct AgentArgs {
     /// The agent: `claude-code`, `codex` or `scripted`.
     #[arg(long)]
     pub(crate) agent: String,
-    /// The model the agent is told to use; for `scripted`, the file of the script.
+    /// The model the agent is told to use [default: the agent's own choice]; for `scripted`, the file of the script,
+    /// such as {"turns": [{"steps": [{"commit": "work"}, {"say": "<result>1</result>"}]}]}.
     #[arg(long)]
     pub(crate) model: Option<String>,
     /// Where the agent runs.
@@ -107,16 +111,12 @@ pub(crate) struct OutputArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("task").required(true).args(["prompt", "prompt_file"]))]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
     /// What to say to the agent.
-    #[arg(
-        long,
-        value_name = "TEXT",
-        required_unless_present = "prompt_file",
-        conflicts_with = "prompt_file"
-    )]
+    #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
     /// The template file that holds what to say to the agent.
     #[arg(long, value_name = "FILE")]

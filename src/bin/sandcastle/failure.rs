@@ -63,7 +63,8 @@ impl From<Error> for Failure {
         if let Some(output) = error.structured_output() {
             describe_output(&mut json, output);
         }
-        json.insert("hints".into(), json!(error.hints()));
+        let hints: Vec<String> = error.hints().iter().map(|hint| in_flags(hint)).collect();
+        json.insert("hints".into(), json!(hints));
         if let Some(work) = error.work()
             && let Value::Object(work) = json!(work)
         {
@@ -71,8 +72,46 @@ impl From<Error> for Failure {
         }
         json.insert("session_id".into(), json!(error.work().and_then(|work| work.session_id())));
         json.insert("session_file".into(), json!(error.work().and_then(|work| work.session_file())));
-        Self { exit, text: format!("failed to {error:#}"), json: Value::Object(json) }
+        Self { exit, text: worded(&error, &hints), json: Value::Object(json) }
     }
+}
+
+/// What the library's hints call something, and what the command calls it.
+const FLAGS: &[(&str, &str)] = &[
+    ("the type's `prompt_snippet()`", "what `sandcastle schema snippet` prints"),
+    ("`Logging::file`, or use `Logging::off`", "`--log`"),
+    ("`prompt_arg`", "`--arg`"),
+    ("`prompt_file`", "`--prompt-file`"),
+    ("`cwd`", "`--cwd`"),
+    ("`idle_timeout`", "`--idle-timeout`"),
+    ("`total_timeout`", "`--total-timeout`"),
+    ("`max_iterations`", "`--max-iterations`"),
+    ("`max_retries`", "`--max-retries`"),
+    ("as the model", "with `--model`"),
+];
+
+/// Says a hint of the library in the words of somebody who types flags.
+fn in_flags(hint: &str) -> String {
+    FLAGS.iter().fold(hint.to_owned(), |hint, (option, flag)| hint.replace(option, flag))
+}
+
+/// Words a failure for a person: what, why, what to do, and what there is to go on with.
+fn worded(error: &Error, hints: &[String]) -> String {
+    let mut text = format!("failed to {error:#}");
+    for (said, hint) in error.hints().iter().zip(hints) {
+        text = text.replace(said, hint);
+    }
+    let Some(work) = error.work() else { return text };
+    for commit in &work.commits {
+        text += &format!("\n  commit   {:.10} {}", commit.sha, commit.subject);
+    }
+    if let Some(session) = work.session_id() {
+        text += &format!("\n  session  {session}");
+    }
+    if let Some(log) = &work.log_file {
+        text += &format!("\n  log      {}", log.display());
+    }
+    text
 }
 
 fn describe_output(json: &mut Map<String, Value>, output: &StructuredOutputError) {

@@ -5,6 +5,7 @@ mod ending;
 mod entry;
 mod iterations;
 mod played;
+mod repositories;
 
 use std::path::PathBuf;
 

@@ -1,6 +1,7 @@
 //! From a block to a value or its errors: one test for each case from the field, by the number of its row.
 
 mod alias;
+mod costly;
 mod doors;
 mod error;
 mod feedback;

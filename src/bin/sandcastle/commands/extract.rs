@@ -67,10 +67,10 @@ fn read_text(input: &mut dyn Read, locator: &mut Locator) -> std::io::Result<()>
 
 /// Counts the bytes at the end that begin a character and do not finish it.
 fn unfinished(bytes: &[u8]) -> usize {
-    match std::str::from_utf8(bytes) {
-        Err(error) if error.error_len().is_none() => bytes.len() - error.valid_up_to(),
-        _ => 0,
-    }
+    // What is not UTF-8 earlier in the piece says nothing of its end.
+    let end = bytes.utf8_chunks().last().map_or(&b""[..], |chunk| chunk.invalid());
+    let is_cut = std::str::from_utf8(end).is_err_and(|error| error.error_len().is_none());
+    if is_cut { end.len() } else { 0 }
 }
 
 fn read_stream(
@@ -110,5 +110,22 @@ fn say(events: &mut Vec<AgentEvent>, locator: &mut Locator) {
         if let AgentEvent::Text { text } = event {
             locator.push(&text);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unfinished;
+
+    #[test]
+    fn a_cut_character_is_kept_whatever_stands_before_it() {
+        let text = "x日".as_bytes();
+        for before in [&b""[..], b"\xff", b"\xffaa\xf0\x9f"] {
+            for (cut, expected) in [(4, 0), (3, 2), (2, 1), (1, 0)] {
+                assert_eq!(unfinished(&[before, &text[..cut]].concat()), expected, "{before:?} {cut}");
+            }
+        }
+        assert_eq!(unfinished(b"\xff"), 0);
+        assert_eq!(unfinished(b""), 0);
     }
 }

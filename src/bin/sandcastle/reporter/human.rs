@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use sandcastle::{AgentEvent, RunEvent};
+use sandcastle::{AgentEvent, AttemptOutcome, RunEvent};
 
 use super::Verbosity;
 use crate::cli::Color;
@@ -12,6 +12,14 @@ pub(super) fn event(event: &RunEvent, verbosity: Verbosity) -> Option<String> {
     let line = match event {
         RunEvent::Started { agent, branch } => format!("{agent} works on {branch}"),
         RunEvent::IterationStarted { number } => format!("agent process {number}"),
+        RunEvent::AttemptFailed {
+            number,
+            outcome: AttemptOutcome::AgentFailed | AttemptOutcome::Transport,
+            message,
+            ..
+        } => {
+            format!("attempt {number} failed to {message}")
+        }
         RunEvent::AttemptFailed { number, message, remaining, .. } => {
             format!("attempt {number} failed, {remaining} left: {message}")
         }

@@ -1,0 +1,70 @@
+//! Runs in repositories that are odd, hostile, or broken by the agent.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use sandcastle::testing::{ScratchRepo, Scripted, Turn};
+use sandcastle::{Logging, NoSandbox, RunOptions};
+
+use super::{Bench, say};
+
+#[tokio::test]
+async fn a_path_may_hold_any_bytes() {
+    for name in [&b"line feed\n"[..], b"\r", b"not utf-8 \xff"] {
+        let outer = ScratchRepo::new().await.unwrap();
+        let folder = outer.path().join(OsStr::from_bytes(name));
+        std::fs::create_dir(&folder).unwrap();
+        outer.git([OsStr::new("init"), OsStr::new("--quiet"), folder.as_os_str()]).await.unwrap();
+        let state = tempfile::TempDir::new().unwrap();
+        let agent = Scripted::answering("ok").state_dir(state.path());
+        let options =
+            RunOptions::new(agent, NoSandbox::new()).cwd(&folder).logging(Logging::off()).prompt("x");
+        let result = sandcastle::run(options).await.unwrap_or_else(|error| panic!("{folder:?}: {error:#}"));
+        assert_eq!(result.warnings, Vec::<String>::new(), "{folder:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_partial_clone_fetches_nothing_for_us() {
+    let bench = Bench::new().await;
+    let mark = bench.repository.path().join(".git/mark");
+    let script =
+        bench.repository.write(".git/evil", format!("#!/bin/sh\necho >'{}'\n", mark.display())).unwrap();
+    make_executable(&script);
+    let config = format!(
+        "git config core.repositoryformatversion 1; git config extensions.partialClone origin; \
+         git config remote.origin.promisor true; git config remote.origin.url ssh://host/path; \
+         git config core.sshCommand '{}'; echo 1234567890123456789012345678901234567890 >.git/refs/heads/main",
+        script.display()
+    );
+    let result = sandcastle::run(bench.options([Turn::new().shell(config).say("ok")])).await.unwrap();
+    assert!(!mark.exists(), "git ran a program that the agent named");
+    assert!(result.warnings[0].contains("could not be listed"), "{:?}", result.warnings);
+}
+
+#[tokio::test]
+async fn a_repository_that_the_agent_broke_is_told() {
+    for damage in
+        ["rm -r .git", "echo garbage >.git/HEAD", "git commit -q --allow-empty -m x; rm -r .git/objects/??"]
+    {
+        let bench = Bench::new().await;
+        let result = sandcastle::run(bench.options([Turn::new().shell(damage).say("ok")])).await.unwrap();
+        let warning = result.warnings.first().unwrap_or_else(|| panic!("{damage}: nothing is said"));
+        assert!(warning.contains("could not be listed"), "{damage}: {warning}");
+    }
+}
+
+#[tokio::test]
+async fn a_subject_is_read_as_it_was_written() {
+    let bench = Bench::new().await;
+    bench.repository.git(["config", "i18n.logOutputEncoding", "ISO-8859-1"]).await.unwrap();
+    let turn = say("ok").write_file("x", "1").commit("Größe");
+    let result = sandcastle::run(bench.options([turn])).await.unwrap();
+    assert_eq!(result.commits[0].subject, "Größe");
+}
+
+fn make_executable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
