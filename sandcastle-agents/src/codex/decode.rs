@@ -1,7 +1,8 @@
 //! From the lines of `codex exec --json` to events.
 //!
 //! Every message of the agent is part of its answer. Errors are of three sorts: an `error` item or line is a warning,
-//! a `Reconnecting` line is a wait, and only `turn.failed`, or a stream that ends after an error and outside of a completed turn, is a failure.
+//! a `Reconnecting` line is a wait, and only `turn.failed`, or a stream that ends after an error and outside of a
+//! completed turn, is a failure.
 
 use sandcastle_core::SessionId;
 use sandcastle_core::agent::Decoder;

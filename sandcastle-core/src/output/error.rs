@@ -145,7 +145,7 @@ impl ExtractError {
         let tag = tag.into();
         let message = match &seen {
             Seen::Nothing => format!("no `<{tag}>` block"),
-            Seen::BareJson => format!("no `<{tag}>` block, but JSON outside of any tag"),
+            Seen::BareJson => format!("no `<{tag}>` block, but JSON outside of it"),
             Seen::OtherTag(other) => {
                 format!("no `<{tag}>` block, but one in `<{}>`", clip(&one_line(other), 100))
             }

@@ -13,7 +13,7 @@ const MAX_PLACES: usize = 32;
 /// Creates the error for a text, of which this is the end, without any block.
 pub(super) fn missing(name: &str, tail: &str, format: OutputFormat) -> ExtractError {
     let seen = match near_tag(name, tail) {
-        Some(found) => Seen::OtherTag(name_of(&found).to_owned()),
+        Some(found) => Seen::OtherTag(found),
         None if format == OutputFormat::Json && has_bare_json(tail) => Seen::BareJson,
         None => Seen::Nothing,
     };
@@ -32,12 +32,21 @@ pub(super) fn near_closer<'t>(name: &str, text: &'t str, value_end: usize) -> Op
     (is_closer && !exact).then(|| (&text[..text.len() - rest.len()], found.to_owned()))
 }
 
-/// Finds an opener whose name is nearly the right one.
+/// Looks in a text for a closer that is nearly the right one; returns the text before it and the near miss.
+pub(super) fn last_near_closer<'t>(name: &str, text: &'t str) -> Option<(&'t str, String)> {
+    let closers = memchr::memchr_iter(b'<', text.as_bytes()).filter(|at| text[*at..].starts_with("</"));
+    let mut near = closers.filter_map(|at| Some((&text[..at], leading_tag(&text[at..])?)));
+    let (before, found) = near.rfind(|(_, tag)| is_near(name, tag))?;
+    Some((before, found.to_owned()))
+}
+
+/// Finds the last opener that is nearly the right one; returns what stands between its brackets.
 fn near_tag(name: &str, tail: &str) -> Option<String> {
-    let openers = memchr::memchr_iter(b'<', tail.as_bytes());
-    let mut near = openers.filter_map(|at| leading_tag(&tail[at..])).filter(|tag| is_near(name, tag));
-    let first = near.next_back()?;
-    (name_of(first) != name).then(|| first.to_owned())
+    let openers = memchr::memchr_iter(b'<', tail.as_bytes()).filter(|at| !tail[*at..].starts_with("</"));
+    let mut tags = openers.filter_map(|at| leading_tag(&tail[at..]));
+    let near = tags.rfind(|tag| is_near(name, tag))?;
+    let inside = near.strip_prefix('<')?.strip_suffix('>')?;
+    (inside != name).then(|| inside.to_owned())
 }
 
 fn leading_tag(text: &str) -> Option<&str> {
@@ -65,7 +74,10 @@ fn has_bare_json(tail: &str) -> bool {
     let places = memchr::memchr2_iter(b'{', b'[', tail.as_bytes()).filter(|at| {
         let before = tail[..*at].trim_end_matches([' ', '`']);
         match tail.as_bytes()[*at] {
-            b'{' => tail[..*at].is_empty() || tail[..*at].ends_with(|c: char| c.is_whitespace() || c == '`'),
+            b'{' => {
+                let may_precede = |c: char| c.is_whitespace() || matches!(c, '`' | '>' | ';' | ':' | '*');
+                tail[..*at].is_empty() || tail[..*at].ends_with(may_precede)
+            }
             _ => before.is_empty() || before.ends_with('\n'),
         }
     });

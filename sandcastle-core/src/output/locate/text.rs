@@ -59,7 +59,11 @@ impl TextScan {
 
     pub(super) fn finish(self) -> Result<String, ExtractError> {
         if let Some(open) = self.open {
-            return Err(ExtractError::unclosed(&self.name, self.store.text(open, None), None));
+            let text = self.store.text(open, None);
+            return Err(match diagnosis::last_near_closer(&self.name, text) {
+                Some((inside, found)) => ExtractError::unclosed(&self.name, inside, Some(found)),
+                None => ExtractError::unclosed(&self.name, text, None),
+            });
         }
         let Some(Range { start, end }) = self.block else {
             return Err(diagnosis::missing(&self.name, &self.tail.into_string(), OutputFormat::Text));

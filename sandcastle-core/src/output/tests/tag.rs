@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::{AgentOutput, ExtractError, L, N, S, Stage};
+use super::{AgentOutput, ExtractError, L, N, OutputSpec, S, Stage};
 
 /// The number that a text gives.
 #[track_caller]
@@ -104,6 +104,15 @@ fn case_017_a_closer_that_is_nearly_right_is_named() {
 }
 
 #[test]
+fn case_017_a_text_names_a_closer_that_is_nearly_right() {
+    let spec = OutputSpec::text("result").unwrap();
+    let error = spec.extract("<result>a </b> c</Result> Done.").unwrap_err();
+    assert_eq!((error.stage(), error.raw_matched.as_deref()), (Stage::Unclosed, Some("a </b> c")));
+    assert!(error.to_string().contains("expected `</result>`, found `</Result>`"), "{error}");
+    assert_eq!(spec.extract("<result>a </b> c").unwrap_err().raw_matched.as_deref(), Some("a </b> c"));
+}
+
+#[test]
 fn case_019_a_tag_may_be_nested_in_itself() {
     assert_eq!(number("<result><result>{\"n\":4}</result></result>"), 4);
     assert_eq!(number("<result>\n<result>\n<result>{\"n\":4}</result>\n</result></result>"), 4);
@@ -128,11 +137,17 @@ fn case_021_a_draft_in_reasoning_is_no_answer() {
 fn case_022_a_bare_value_is_seen_and_not_taken() {
     for text in ["{\"n\":1}", "Done:\n```json\n{\"n\":1}\n```", "It is {\"n\": 1}.", "[1, 2]"] {
         let error = no_answer::<N>(Stage::Missing, text);
-        assert!(error.to_string().contains("JSON outside of any tag"), "{text}: {error}");
+        assert!(error.to_string().contains("JSON outside of it"), "{text}: {error}");
         assert!(error.feedback(1).contains("between `<result>` and `</result>`"), "{}", error.feedback(1));
     }
-    let error = no_answer::<N>(Stage::Missing, "<Result>{\"n\":1}</Result>");
-    assert!(error.to_string().contains("`<Result>`"), "{error}");
+    for text in ["<output>{\"n\":1}</output>", "&lt;result&gt;{\"n\":1}&lt;/result&gt;"] {
+        let error = no_answer::<N>(Stage::Missing, text);
+        assert!(error.to_string().contains("JSON outside of it"), "{text}: {error}");
+    }
+    for opener in ["<Result>", "<results>", "<result >", "<result id=\"1\">", "< result>"] {
+        let error = no_answer::<N>(Stage::Missing, &format!("{opener}{{\"n\":1}}</result>"));
+        assert!(error.to_string().contains(&format!("`{opener}`")), "{opener}: {error}");
+    }
     let error = no_answer::<N>(Stage::Missing, "I could not do it.");
     assert!(!error.to_string().contains("JSON"), "{error}");
 }
