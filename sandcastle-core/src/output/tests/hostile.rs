@@ -40,7 +40,7 @@ fn alternatives_that_nest_are_not_searched_for_ever() {
 
 #[test]
 fn many_unknown_keys_beside_an_alias_cost_linear_time() {
-    let keys: String = (0..100_000).map(|number| format!("\"k{number}\":1,")).collect();
+    let keys: String = (0..20_000).map(|number| format!("\"k{number}\":1,")).collect();
     refused::<Aliased>(Stage::SchemaValidate, &format!("{{{keys}\"number\":1}}"));
 }
 
