@@ -28,7 +28,7 @@ impl Entry {
     /// The model of the agent `scripted` is the path of a script, which has to be named.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidOptions`] or [`ErrorKind::Io`] when a script is not named or cannot be read.
+    /// [`ErrorKind::InvalidOptions`] when a script is not named or cannot be read.
     pub fn create(&self, model: &str) -> Result<Arc<dyn Agent>> {
         (self.create)(model)
     }

@@ -67,10 +67,15 @@ impl Scripted {
     /// Plays the script in a JSON file (see [`Script::from_json`]).
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] when the file cannot be read, [`ErrorKind::InvalidOptions`] when it is no script.
+    /// [`ErrorKind::InvalidOptions`] when the file cannot be read or is no script.
     pub fn from_file(path: &Path) -> Result<Self> {
+        if path.as_os_str().is_empty() {
+            return Err(Error::new(ErrorKind::InvalidOptions, "play a script that is not named")
+                .with_hint("name the file of the script as the model"));
+        }
         let json = fs::read_to_string(path).map_err(|error| {
-            Error::new(ErrorKind::Io, format!("read the script `{}`", path.display())).with_source(error)
+            Error::new(ErrorKind::InvalidOptions, format!("read the script `{}`", path.display()))
+                .with_source(error)
         })?;
         Script::from_json(&json).map(Self::new)
     }

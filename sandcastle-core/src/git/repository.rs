@@ -64,9 +64,9 @@ impl Repository {
         })
     }
 
-    /// Lists the commits that can be reached from what is checked out now and not from `base`, oldest first.
-    pub(crate) async fn commits_since(&self, base: Option<&CommitId>) -> Result<Vec<Commit>> {
-        if self.head().await?.commit.is_none() {
+    /// Lists the commits that can be reached from `head`, which is checked out, and not from `base`, oldest first.
+    pub(crate) async fn commits_since(&self, base: Option<&CommitId>, head: &Head) -> Result<Vec<Commit>> {
+        if head.commit.is_none() || head.commit.as_ref() == base {
             return Ok(Vec::new());
         }
         let range = base.map_or_else(|| "HEAD".to_owned(), |base| format!("{base}..HEAD"));

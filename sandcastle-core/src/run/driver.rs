@@ -144,6 +144,7 @@ pub(super) mod finish {
     use super::{Stage, StopReason, TurnEnd};
     use crate::error::{Error, ErrorKind};
     use crate::event::FailureKind;
+    use crate::output::one_line;
 
     /// Words the end of a turn that did not complete.
     pub(in crate::run) fn error_of(end: &TurnEnd, stage: &Stage) -> Error {
@@ -163,6 +164,7 @@ pub(super) mod finish {
                     .with_hint("raise `total_timeout`, or resume the session to go on")
             }
             TurnEnd::Failed(FailureKind::SessionNotFound, message) => {
+                let message = one_line(message);
                 Error::new(ErrorKind::SessionNotFound, format!("resume the session: {message}")).with_hint(
                     "a session is known to the agent that held it, on the same host and in the same folder",
                 )
@@ -190,7 +192,9 @@ pub(super) mod finish {
             .with_hint("this is a mistake in sandcastle: please report it")
     }
 
+    /// The message may be the agent's own.
     fn failed(agent: &str, message: &str) -> Error {
+        let message = one_line(message);
         Error::new(ErrorKind::AgentFailed, format!("finish `{agent}`: {message}"))
     }
 

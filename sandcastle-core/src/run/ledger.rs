@@ -9,7 +9,7 @@ use super::log::RunLog;
 use super::options::Settings;
 use crate::error::{Error, Result};
 use crate::git::Repository;
-use crate::id::{CommitId, SessionId};
+use crate::id::{BranchName, CommitId, SessionId};
 use crate::work::{Commit, Iteration, Usage, Work};
 
 /// The most warnings of an agent that are kept; all of them are in the log.
@@ -76,8 +76,9 @@ impl Ledger {
     ///
     /// A commit that was amended or reset away is no longer listed, but stays in the record of its attempt.
     pub(super) async fn collect_commits(&mut self) -> Vec<Commit> {
-        match self.repository.commits_since(self.base.as_ref()).await {
-            Ok(commits) => {
+        match self.commits_by_now().await {
+            Ok((branch, commits)) => {
+                self.note_branch(branch);
                 let known: HashSet<&CommitId> = self.work.commits.iter().map(|commit| &commit.sha).collect();
                 let new = commits.iter().filter(|commit| !known.contains(&commit.sha)).cloned().collect();
                 self.work.commits = commits;
@@ -88,6 +89,20 @@ impl Ledger {
                 Vec::new()
             }
         }
+    }
+
+    async fn commits_by_now(&self) -> Result<(BranchName, Vec<Commit>)> {
+        let head = self.repository.head().await?;
+        let commits = self.repository.commits_since(self.base.as_ref(), &head).await?;
+        Ok((head.branch, commits))
+    }
+
+    fn note_branch(&mut self, now: BranchName) {
+        let left = self.work.branch.as_ref().filter(|before| **before != now);
+        if let Some(before) = left {
+            self.warn(format!("the agent left the branch `{before}` for `{now}`, whose commits are listed"));
+        }
+        self.work.branch = Some(now);
     }
 
     /// Turns the running total of a session into what this process used.

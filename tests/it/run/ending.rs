@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use sandcastle::agent::{AgentCommand, AgentRequest, Capabilities, Decoder};
+use sandcastle::event::FailureKind;
 use sandcastle::testing::Turn;
 use sandcastle::{Agent, AgentEvent, CancellationToken, ErrorKind, Exit, Logging, NoSandbox, RunOptions};
 
@@ -121,6 +122,16 @@ async fn what_a_finished_agent_leaves_behind_is_ended_and_told() {
     assert_eq!(result.iterations[0].exit, Exit::Code(0));
     assert!(result.warnings[0].contains("left behind"), "{:?}", result.warnings);
     assert_eq!(sleep.alive(), 0);
+}
+
+#[tokio::test]
+async fn an_agents_words_stay_on_the_line_of_the_error() {
+    let bench = Bench::new().await;
+    for kind in [FailureKind::Other, FailureKind::SessionNotFound] {
+        let turn = Turn::new().fail(kind, "a\nb\u{1b}[31mc");
+        let error = sandcastle::run(bench.options([turn])).await.unwrap_err();
+        assert!(!error.to_string().contains(char::is_control), "{error:?}");
+    }
 }
 
 #[tokio::test]

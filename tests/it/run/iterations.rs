@@ -199,3 +199,12 @@ async fn case_122_two_forks_at_once_leave_their_parent_as_it_is() {
     assert_eq!(bench.prompts(ids[1]).last().unwrap(), "left");
     assert_eq!(bench.prompts(ids[2]).last().unwrap(), "right");
 }
+
+#[tokio::test]
+async fn an_agent_that_changes_the_branch_is_told_of() {
+    let bench = Bench::new().await;
+    let turn = Turn::new().shell("git checkout -q -b other").write_file("x", "1").commit("There").say("ok");
+    let result = sandcastle::run(bench.options([turn])).await.unwrap();
+    assert_eq!((result.branch.as_str(), result.commits[0].subject.as_str()), ("other", "There"));
+    assert!(result.warnings[0].contains("left the branch `main` for `other`"), "{:?}", result.warnings);
+}
