@@ -20,9 +20,9 @@ pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
     Callback, CancellationToken, Commit, CommitId, Error, ErrorKind, Exit, ExtractError, InteractiveOutput,
     InteractiveResult, Iteration, Logging, NoOutput, NoSandbox, OutputFormat, OutputSpec, Problem, Result,
-    RunEvent, RunFuture, RunOptions, RunOutput, RunResult, SandboxProvider, SessionId, Stage,
-    StructuredOutputError, Usage, Work, agent, event, interactive, jsonl, output, run, run_spec, run_with,
-    sandbox, session,
+    RunEvent, RunFuture, RunOptions, RunOutput, RunResult, SandboxProvider, SessionId, Snippet, SnippetStyle,
+    Stage, StructuredOutputError, Usage, Work, agent, event, interactive, jsonl, output, run, run_spec,
+    run_with, sandbox, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;

@@ -27,7 +27,9 @@ pub use crate::agent::Agent;
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::AgentEvent;
 pub use crate::id::{BranchName, CommitId, SessionId};
-pub use crate::output::{AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Stage};
+pub use crate::output::{
+    AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
+};
 pub use crate::run::{
     AnswerGuarantee, BranchStrategy, Callback, InteractiveOutput, InteractiveResult, Logging, NoOutput,
     RunEvent, RunFuture, RunOptions, RunOutput, RunResult, StructuredOutputError, interactive, run, run_spec,

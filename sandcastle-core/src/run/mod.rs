@@ -1,6 +1,6 @@
 //! A run: from options to a value, through one agent or several, one after the other.
 //!
-//! The way is the same for every entry point: `options` are checked by `entry` before anything is touched, `driver`
+//! The way is the same for every entry point: `options` and the `contract` of their output are checked by `entry` before anything is touched, `driver`
 //! makes the sandbox and goes through the iterations, `iteration` plays one agent process to its end while `listener`
 //! reads what it prints, `retry` goes
 //! through the attempts at a structured output, and `outcome` is what the caller gets. `ledger` holds what has been
@@ -9,10 +9,12 @@
 //! No agent is known by name here, nothing is printed, and an agent is started only through a sandbox.
 
 mod completion;
+mod contract;
 mod deadline;
 mod driver;
 mod entry;
 mod event;
+mod failure;
 mod interactive;
 mod iteration;
 mod ledger;

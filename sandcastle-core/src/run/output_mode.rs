@@ -2,15 +2,15 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::driver::{self, Contract};
+use super::contract::{Contract, Described, Nothing, Typed};
+use super::driver;
 use super::options::RunOptions;
 use super::outcome::RunResult;
 use crate::error::Result;
-use crate::output::{AgentOutput, ExtractError, OutputSpec};
+use crate::output::{AgentOutput, OutputSpec};
 
 /// A run that goes on while it is awaited; dropping it ends the run.
 ///
@@ -36,33 +36,27 @@ pub trait RunOutput: sealed::Sealed + 'static {
     type Value: Send + 'static;
 
     #[doc(hidden)]
-    fn contract() -> Option<OutputSpec>;
+    type Contract: Contract<Value = Self::Value>;
 
     #[doc(hidden)]
-    fn read(block: Option<&str>, spec: Option<&OutputSpec>) -> Option<Result<Self::Value, ExtractError>>;
+    fn contract() -> Self::Contract;
 }
 
 impl RunOutput for NoOutput {
     type Value = ();
+    type Contract = Nothing;
 
-    fn contract() -> Option<OutputSpec> {
-        None
-    }
-
-    fn read(_: Option<&str>, _: Option<&OutputSpec>) -> Option<Result<(), ExtractError>> {
-        Some(Ok(()))
+    fn contract() -> Nothing {
+        Nothing
     }
 }
 
 impl<T: AgentOutput> RunOutput for T {
     type Value = T;
+    type Contract = Typed<T>;
 
-    fn contract() -> Option<OutputSpec> {
-        Some(OutputSpec::of::<T>())
-    }
-
-    fn read(block: Option<&str>, spec: Option<&OutputSpec>) -> Option<Result<T, ExtractError>> {
-        Some(T::read_block(block?, spec?))
+    fn contract() -> Typed<T> {
+        Typed::new()
     }
 }
 
@@ -105,10 +99,7 @@ impl InteractiveOutput for NoOutput {}
 /// [`Error::structured_output`]: crate::Error::structured_output
 /// [`Work`]: crate::Work
 pub fn run<O: RunOutput>(options: RunOptions<O>) -> RunFuture<O::Value> {
-    let spec = O::contract().map(Arc::new);
-    let judged = spec.clone();
-    let contract = Contract::new(spec, move |block| O::read(block, judged.as_deref()));
-    Box::pin(driver::drive(options.settings, contract))
+    Box::pin(driver::drive(options.settings, O::contract()))
 }
 
 /// Runs an agent that has to answer with a `T`, and returns it with what the agent did.
@@ -164,8 +155,5 @@ pub fn run_with<T: AgentOutput>(options: RunOptions) -> RunFuture<T> {
 /// # Ok(()) }
 /// ```
 pub fn run_spec(options: RunOptions, spec: OutputSpec) -> RunFuture<Value> {
-    let spec = Arc::new(spec);
-    let judged = Arc::clone(&spec);
-    let contract = Contract::new(Some(spec), move |block| block.map(|block| judged.read_block(block)));
-    Box::pin(driver::drive(options.settings, contract))
+    Box::pin(driver::drive(options.settings, Described::new(spec)))
 }

@@ -6,8 +6,9 @@
 
 use std::time::Duration;
 
-use super::driver::{Judge, Verdict, finish};
+use super::driver::{Judge, Verdict};
 use super::event::RunEvent;
+use super::failure;
 use super::iteration::{Stage, Turn, TurnEnd};
 use super::ledger::Ledger;
 use super::outcome::{AnswerGuarantee, Ending, StructuredOutputError};
@@ -172,7 +173,7 @@ impl<'a> Attempts<'a> {
         said: (String, SessionRequest),
         ledger: &mut Ledger,
     ) -> Result<Next> {
-        let error = finish::error_of(&end, self.stage);
+        let error = failure::error_of(&end, self.stage);
         let transport = matches!(end, TurnEnd::Failed(FailureKind::Transport, _));
         attempt.outcome = if transport { AttemptOutcome::Transport } else { AttemptOutcome::AgentFailed };
         attempt.message = Some(error.to_string());

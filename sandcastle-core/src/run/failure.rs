@@ -1,0 +1,65 @@
+//! How the failures of a run are worded.
+
+use super::iteration::{Stage, TurnEnd};
+use crate::error::{Error, ErrorKind};
+use crate::event::{FailureKind, StopReason};
+use crate::output::one_line;
+
+/// Words the end of a turn that did not complete.
+pub(super) fn error_of(end: &TurnEnd, stage: &Stage) -> Error {
+    let agent = stage.agent.name();
+    match end {
+        TurnEnd::Cancelled => {
+            Error::new(ErrorKind::Cancelled, format!("finish `{agent}`: the run was cancelled"))
+        }
+        TurnEnd::Idle => {
+            let limit = stage.limits.idle;
+            Error::new(ErrorKind::IdleTimeout, format!("finish `{agent}`: it was silent for {limit:?}"))
+                .with_hint("raise `idle_timeout` if it was at work, for example in a long build")
+        }
+        TurnEnd::OutOfTime => {
+            let limit = stage.limits.total.unwrap_or_default();
+            Error::new(ErrorKind::TotalTimeout, format!("finish `{agent}` within {limit:?}"))
+                .with_hint("raise `total_timeout`, or resume the session to go on")
+        }
+        TurnEnd::Failed(FailureKind::SessionNotFound, message) => {
+            let message = one_line(message);
+            Error::new(ErrorKind::SessionNotFound, format!("resume the session: {message}")).with_hint(
+                "a session is known to the agent that held it, on the same host and in the same folder",
+            )
+        }
+        TurnEnd::Failed(kind, message) => with_advice(*kind, failed(agent, message)),
+        TurnEnd::Completed(_) => no_answer(end, stage),
+    }
+}
+
+/// Words a turn that completed without an answer.
+pub(super) fn no_answer(end: &TurnEnd, stage: &Stage) -> Error {
+    let agent = stage.agent.name();
+    match end {
+        TurnEnd::Completed(StopReason::Refused) => failed(agent, "the model refused to answer"),
+        TurnEnd::Completed(StopReason::OutputLimit) => failed(agent, "the model ran into its output limit"),
+        _ => failed(agent, "it ended its turn without saying anything"),
+    }
+}
+
+/// An error that only a mistake of ours can cause.
+pub(super) fn internal() -> Error {
+    Error::new(ErrorKind::StructuredOutput, "keep the output that was accepted")
+        .with_hint("this is a mistake in sandcastle: please report it")
+}
+
+/// The message may be the agent's own.
+fn failed(agent: &str, message: &str) -> Error {
+    let message = one_line(message);
+    Error::new(ErrorKind::AgentFailed, format!("finish `{agent}`: {message}"))
+}
+
+fn with_advice(kind: FailureKind, error: Error) -> Error {
+    match kind {
+        FailureKind::Authentication => error.with_hint("give the agent a valid key, or log it in"),
+        FailureKind::Transport => error.with_hint("try again later; the session can be resumed"),
+        FailureKind::Limit => error.with_hint("raise the agent's limit, or resume the session to go on"),
+        _ => error,
+    }
+}
