@@ -3,7 +3,9 @@
 //! They are the same on success and on failure, so that nothing an agent did can get lost with an error.
 
 use std::ops::{Add, AddAssign};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -117,6 +119,15 @@ impl Exit {
     #[must_use]
     pub fn is_success(self) -> bool {
         self == Self::Code(0)
+    }
+}
+
+impl From<ExitStatus> for Exit {
+    fn from(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Code(code),
+            (None, signal) => Self::Signal(signal.unwrap_or_default()),
+        }
     }
 }
 

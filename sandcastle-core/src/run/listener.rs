@@ -214,7 +214,7 @@ impl<'a> Listener<'a> {
         ledger: &mut Ledger,
     ) -> Turn {
         let exit = match end {
-            End::Exited(status) => exit_of(*status),
+            End::Exited(status) => Exit::from(*status),
             _ => Exit::Ended,
         };
         let turn_end = self.verdict(end, exit, stderr, ledger);
@@ -311,14 +311,5 @@ fn said(stderr: &Tail, warning: Option<&str>) -> String {
         (Some(warning), _) => format!(": {warning}"),
         (None, false) => format!(": {last:.600}"),
         (None, true) => String::new(),
-    }
-}
-
-#[cfg(unix)]
-fn exit_of(status: ExitStatus) -> Exit {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Exit::Code(code),
-        (None, signal) => Exit::Signal(signal.unwrap_or(0)),
     }
 }

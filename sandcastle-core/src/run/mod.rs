@@ -24,9 +24,11 @@ mod options;
 mod outcome;
 mod output_mode;
 mod retry;
+mod shared;
 
 pub use self::event::{Callback, RunEvent};
 pub use self::interactive::{InteractiveResult, interactive};
 pub use self::options::{BranchStrategy, Logging, RunOptions};
 pub use self::outcome::{AnswerGuarantee, RunResult, StructuredOutputError};
 pub use self::output_mode::{InteractiveOutput, NoOutput, RunFuture, RunOutput, run, run_spec, run_with};
+pub use self::shared::{Executed, Sandbox, create_sandbox};

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::event::{Callback, RunEvent};
 use super::outcome::RunResult;
 use super::output_mode::{NoOutput, RunFuture, RunOutput, run};
+use super::shared::Sandbox;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::output::AgentOutput;
@@ -267,6 +268,16 @@ impl<O> RunOptions<O> {
     /// Ends the run, and everything the agent started, when `token` is cancelled.
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.settings.cancel = token;
+        self
+    }
+}
+
+impl<O> RunOptions<O> {
+    /// Puts the run into a sandbox that is there already, and into its folder unless another one is named.
+    pub(super) fn inside(mut self, sandbox: &Sandbox) -> Self {
+        self.settings.sandbox = Arc::new(sandbox.clone());
+        let cwd = self.settings.cwd.take();
+        self.settings.cwd = Some(cwd.unwrap_or_else(|| sandbox.cwd().to_path_buf()));
         self
     }
 }
