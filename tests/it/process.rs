@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use sandcastle::agent::StopRequest;
-use sandcastle::sandbox::{Output, Program, Running};
+use sandcastle::sandbox::{Output, Program, Running, Streams};
 
 use crate::support::processes::UniqueSleep;
 
@@ -133,4 +133,39 @@ async fn everything_that_was_printed_arrives_even_if_it_is_read_late() {
     }
     assert_eq!(count, 3_000_000);
     assert_eq!(running.stderr().text(), "err\n");
+}
+
+#[tokio::test]
+async fn a_grandchild_that_never_stops_printing_does_not_hide_the_exit() {
+    let mut running = Running::start(&shell("yes & exit 7")).unwrap();
+    let exited = async {
+        loop {
+            if let Output::Exited(status) = running.next().await.unwrap() {
+                return status;
+            }
+            // A reader that takes its time finds the pipe full whenever it comes back.
+            std::thread::sleep(Duration::from_millis(1));
+            tokio::task::yield_now().await;
+        }
+    };
+    let status = tokio::time::timeout(Duration::from_secs(10), exited).await.expect("the exit is told");
+    assert_eq!(status.code(), Some(7));
+    running.sweep().await;
+}
+
+#[tokio::test]
+async fn a_program_on_the_terminal_is_asked_to_stop_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ready, asked) = (folder.path().join("ready"), folder.path().join("asked"));
+    let script = format!(
+        "trap 'touch {}; exit' TERM; touch {}; while :; do sleep 0.01; done",
+        asked.display(),
+        ready.display()
+    );
+    let mut running = Running::start(&shell(&script).streams(Streams::Terminal)).unwrap();
+    while !ready.exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    running.end(StopRequest::terminate()).await;
+    assert!(asked.exists());
 }

@@ -20,6 +20,8 @@ const READ: usize = 64 * 1024;
 const STDERR_TAIL: usize = 16 * 1024;
 /// How long a grandchild that holds the pipes can delay the end of a program that has exited.
 const PIPE_GRACE: Duration = Duration::from_millis(500);
+/// How much is read when that time is over: a program that has exited can have left no more in a pipe.
+const PIPE_CAPACITY: usize = 1024 * 1024;
 
 /// A program that was started.
 ///
@@ -36,6 +38,8 @@ pub struct Running {
     stderr_tail: Tail,
     exit: Option<ExitStatus>,
     pipes_until: Option<Instant>,
+    /// What may still be read when `pipes_until` is over.
+    left_in_pipes: usize,
     over: bool,
 }
 
@@ -88,10 +92,9 @@ impl Running {
             command.stdin(if program.stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
         }
         let mut child = command.spawn()?;
-        let group = if program.streams == Streams::Piped { child.id() } else { None };
         let stdin = child.stdin.take().map(|pipe| Input { pipe, bytes: program.stdin.clone(), written: 0 });
         Ok(Self {
-            tree: Tree::new(group, mark),
+            tree: Tree::new(child.id(), program.streams, mark),
             stdin,
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
@@ -101,6 +104,7 @@ impl Running {
             stderr_tail: Tail::new(STDERR_TAIL),
             exit: None,
             pipes_until: None,
+            left_in_pipes: 2 * PIPE_CAPACITY,
             over: false,
         })
     }
@@ -138,37 +142,56 @@ impl Running {
     async fn step(&mut self) -> io::Result<Step> {
         let pipes_until = self.pipes_until;
         tokio::select! {
-            // What was printed is read before a deadline is looked at, so that a slow reader loses nothing.
+            // The exit comes first: output that never ends would hide it. What was printed is read before a deadline is
+            // looked at, so that a slow reader loses nothing.
             biased;
-            read = read(&mut self.stdout, &mut self.buffer) => match read {
-                0 => self.stdout = None,
-                count => return Ok(Step::Stdout(count)),
-            },
-            read = read(&mut self.stderr, &mut self.stderr_buffer) => match read {
-                0 => self.stderr = None,
-                count => self.stderr_tail.push(&self.stderr_buffer[..count]),
+            exit = self.child.wait(), if self.exit.is_none() => {
+                self.exit = Some(exit?);
+                self.tree.forget_program();
+                self.stdin = None;
+                self.pipes_until = Some(Instant::now() + PIPE_GRACE);
             },
             fed = feed(&mut self.stdin) => if fed == Fed::Done {
                 self.stdin = None;
             },
-            exit = self.child.wait(), if self.exit.is_none() => {
-                self.exit = Some(exit?);
-                self.tree.forget_group();
-                self.stdin = None;
-                self.pipes_until = Some(Instant::now() + PIPE_GRACE);
+            read = read(&mut self.stdout, &mut self.buffer) => match read {
+                0 => self.stdout = None,
+                count => {
+                    self.note_read(count);
+                    return Ok(Step::Stdout(count));
+                }
             },
-            () = sleep_until(pipes_until.unwrap_or_else(Instant::now)), if pipes_until.is_some() => {
-                self.stdout = None;
-                self.stderr = None;
-                self.pipes_until = None;
+            read = read(&mut self.stderr, &mut self.stderr_buffer) => match read {
+                0 => self.stderr = None,
+                count => {
+                    self.stderr_tail.push(&self.stderr_buffer[..count]);
+                    self.note_read(count);
+                }
             },
+            () = sleep_until(pipes_until.unwrap_or_else(Instant::now)), if pipes_until.is_some() => self.close_pipes(),
         }
         Ok(Step::Nothing)
     }
 
+    /// Notes what was read. When the program is long gone, a grandchild that goes on printing is not listened to.
+    fn note_read(&mut self, count: usize) {
+        if self.pipes_until.is_some_and(|until| until <= Instant::now()) {
+            self.left_in_pipes = self.left_in_pipes.saturating_sub(count);
+            if self.left_in_pipes == 0 {
+                self.close_pipes();
+            }
+        }
+    }
+
+    fn close_pipes(&mut self) {
+        self.stdout = None;
+        self.stderr = None;
+        self.pipes_until = None;
+    }
+
     /// Asks the program to stop; what it still prints can be read with [`Running::next`].
     pub fn ask_to_stop(&mut self, signal: StopSignal) {
-        self.tree.signal_group(match signal {
+        self.tree.signal(match signal {
             StopSignal::Terminate => Signal::TERM,
             StopSignal::Interrupt => Signal::INT,
         });
@@ -194,7 +217,7 @@ impl Running {
         if self.exit.is_none() {
             let _ = self.child.kill().await;
             self.exit = self.child.try_wait().ok().flatten();
-            self.tree.forget_group();
+            self.tree.forget_program();
         }
         self.over = true;
         ended

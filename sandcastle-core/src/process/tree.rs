@@ -15,12 +15,16 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::program::Streams;
 
 /// A program's process group, the mark that its descendants carry, and those of them that were seen.
 #[derive(Debug)]
 pub(super) struct Tree {
     group: Option<Pid>,
+    /// The program itself, where it has no group of its own.
+    alone: Option<Pid>,
     /// The group after its leader was waited for.
     #[cfg(target_os = "linux")]
     orphaned: Option<Pid>,
@@ -58,16 +62,21 @@ const PASSES: u32 = 250;
 const EMPTY_PASSES: u32 = 3;
 
 impl Tree {
-    pub(super) fn new(leader: Option<u32>, mark: Mark) -> Self {
-        let group = leader.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+    pub(super) fn new(program: Option<u32>, streams: Streams, mark: Mark) -> Self {
+        let program = program.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+        let (group, alone) = match streams {
+            Streams::Piped => (program, None),
+            Streams::Terminal => (None, program),
+        };
         #[cfg(target_os = "linux")]
-        return Self { group, orphaned: None, mark, seen: HashMap::new() };
+        return Self { group, alone, orphaned: None, mark, seen: HashMap::new() };
         #[cfg(not(target_os = "linux"))]
-        return Self { group, mark };
+        return Self { group, alone, mark };
     }
 
-    /// Says that the leader is gone and its number may be used again.
-    pub(super) fn forget_group(&mut self) {
+    /// Says that the program is gone and its number may be used again.
+    pub(super) fn forget_program(&mut self) {
+        self.alone = None;
         let group = self.group.take();
         #[cfg(target_os = "linux")]
         {
@@ -77,11 +86,15 @@ impl Tree {
         let _ = group;
     }
 
-    /// Asks the group to stop. Who descends from it is noted first: afterwards their parents may be gone.
-    pub(super) fn signal_group(&mut self, signal: Signal) {
+    /// Signals the group, or the program if it has none. Who descends from it is noted first: afterwards their parents
+    /// may be gone.
+    pub(super) fn signal(&mut self, signal: Signal) {
         self.look();
         if let Some(group) = self.group {
             let _ = kill_process_group(group, signal);
+        }
+        if let Some(program) = self.alone {
+            let _ = kill_process(program, signal);
         }
     }
 
@@ -124,7 +137,7 @@ impl Tree {
     }
 
     fn kill_once(&mut self) -> usize {
-        self.signal_group(Signal::KILL);
+        self.signal(Signal::KILL);
         self.kill_seen()
     }
 
