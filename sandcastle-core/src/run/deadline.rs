@@ -4,6 +4,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 /// The limits that a run sets, with the moment at which the whole run must be over.
 #[derive(Clone, Copy, Debug)]
@@ -20,13 +21,28 @@ impl Limits {
         Self { idle, completion, total, ends_at }
     }
 
-    /// Returns when the whole run must be over; never, if it has no such limit.
-    pub(super) async fn total_reached(&self) {
+    /// Returns when the run is cancelled or the whole of it must be over; never, if neither comes.
+    pub(super) async fn cut_off(&self, cancel: &CancellationToken) -> CutOff {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => CutOff::Cancelled,
+            () = self.total_reached() => CutOff::OutOfTime,
+        }
+    }
+
+    async fn total_reached(&self) {
         match self.ends_at {
             Some(at) => sleep_until(at).await,
             None => pending().await,
         }
     }
+}
+
+/// What cuts a run off from outside, whatever the agent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CutOff {
+    Cancelled,
+    OutOfTime,
 }
 
 /// The limit on silence: one length while the agent works, another one when it has finished.

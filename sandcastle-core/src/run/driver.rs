@@ -22,14 +22,7 @@ use crate::sandbox::SandboxRequest;
 use crate::session::SessionRequest;
 
 /// Judges what was located in an answer, and keeps the value if it is good.
-pub(super) type Judge<'a> = dyn FnMut(Locator) -> Verdict + Send + 'a;
-
-/// What became of one turn as an attempt.
-pub(super) enum Verdict {
-    Accepted,
-    Refused(ExtractError),
-    Failed(TurnEnd),
-}
+pub(super) type Judge<'a> = dyn FnMut(Locator) -> Result<(), ExtractError> + Send + 'a;
 
 /// Runs from the options to the result.
 pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> Result<RunResult<C::Value>> {
@@ -38,11 +31,7 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
     let name = settings.name.as_deref().unwrap_or("run");
     let log = RunLog::open(settings.logging.as_ref(), checked.repository.top(), name)?;
     let mut ledger = Ledger::new(checked.repository.clone(), log, settings.on_event.clone());
-    let mut judge = |locator: Locator| match locator.finish().and_then(|block| contract.judge(block.as_str()))
-    {
-        Ok(()) => Verdict::Accepted,
-        Err(error) => Verdict::Refused(error),
-    };
+    let mut judge = |locator: Locator| contract.judge(locator.finish()?.as_str());
     let ending = go(&settings, checked, spec.as_deref(), &mut judge, &mut ledger).await;
     match ending {
         Ok(ending) => match contract.into_value() {
@@ -70,7 +59,14 @@ async fn go(
             "the prompt begins with `{command}`: it is sent as plain text and not as a command"
         ));
     }
-    let sandbox = settings.sandbox.create(SandboxRequest::new(checked.repository.top())).await?;
+    let request = SandboxRequest::new(checked.repository.top());
+    let sandbox = tokio::select! {
+        sandbox = settings.sandbox.create(request) => sandbox?,
+        end = limits.cut_off(&settings.cancel) => {
+            let what = format!("make the sandbox `{}`", settings.sandbox.name());
+            return Err(failure::cut_off(end, &what, &limits));
+        }
+    };
     let stage = Stage {
         agent: Arc::clone(&settings.agent),
         sandbox: Arc::clone(&sandbox),
@@ -107,7 +103,6 @@ async fn iterate(
         ledger.record(turn.record);
         match &turn.end {
             TurnEnd::Completed(StopReason::Complete) if turn.spoke => {}
-            TurnEnd::Completed(_) => return Err(failure::no_answer(&turn.end, stage)),
             end => return Err(failure::error_of(end, stage)),
         }
         if turn.signal.is_some() {

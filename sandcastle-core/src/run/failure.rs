@@ -1,26 +1,21 @@
 //! How the failures of a run are worded.
 
+use super::deadline::{CutOff, Limits};
 use super::iteration::{Stage, TurnEnd};
 use crate::error::{Error, ErrorKind};
 use crate::event::{FailureKind, StopReason};
 use crate::output::one_line;
 
-/// Words the end of a turn that did not complete.
+/// Words the end of a turn that gave no answer.
 pub(super) fn error_of(end: &TurnEnd, stage: &Stage) -> Error {
     let agent = stage.agent.name();
     match end {
-        TurnEnd::Cancelled => {
-            Error::new(ErrorKind::Cancelled, format!("finish `{agent}`: the run was cancelled"))
-        }
+        TurnEnd::Cancelled => cut_off(CutOff::Cancelled, &format!("finish `{agent}`"), &stage.limits),
+        TurnEnd::OutOfTime => cut_off(CutOff::OutOfTime, &format!("finish `{agent}`"), &stage.limits),
         TurnEnd::Idle => {
             let limit = stage.limits.idle;
             Error::new(ErrorKind::IdleTimeout, format!("finish `{agent}`: it was silent for {limit:?}"))
                 .with_hint("raise `idle_timeout` if it was at work, for example in a long build")
-        }
-        TurnEnd::OutOfTime => {
-            let limit = stage.limits.total.unwrap_or_default();
-            Error::new(ErrorKind::TotalTimeout, format!("finish `{agent}` within {limit:?}"))
-                .with_hint("raise `total_timeout`, or resume the session to go on")
         }
         TurnEnd::Failed(FailureKind::SessionNotFound, message) => {
             let message = one_line(message);
@@ -29,17 +24,23 @@ pub(super) fn error_of(end: &TurnEnd, stage: &Stage) -> Error {
             )
         }
         TurnEnd::Failed(kind, message) => with_advice(*kind, failed(agent, message)),
-        TurnEnd::Completed(_) => no_answer(end, stage),
+        TurnEnd::Completed(StopReason::Refused) => failed(agent, "the model refused to answer"),
+        TurnEnd::Completed(StopReason::OutputLimit) => failed(agent, "the model ran into its output limit"),
+        TurnEnd::Completed(StopReason::Complete) => {
+            failed(agent, "it ended its turn without saying anything")
+        }
     }
 }
 
-/// Words a turn that completed without an answer.
-pub(super) fn no_answer(end: &TurnEnd, stage: &Stage) -> Error {
-    let agent = stage.agent.name();
-    match end {
-        TurnEnd::Completed(StopReason::Refused) => failed(agent, "the model refused to answer"),
-        TurnEnd::Completed(StopReason::OutputLimit) => failed(agent, "the model ran into its output limit"),
-        _ => failed(agent, "it ended its turn without saying anything"),
+/// Words what was cut off while the run was about to do `what`.
+pub(super) fn cut_off(cut_off: CutOff, what: &str, limits: &Limits) -> Error {
+    match cut_off {
+        CutOff::Cancelled => Error::new(ErrorKind::Cancelled, format!("{what}: the run was cancelled")),
+        CutOff::OutOfTime => {
+            let limit = limits.total.unwrap_or_default();
+            Error::new(ErrorKind::TotalTimeout, format!("{what} within {limit:?}"))
+                .with_hint("raise `total_timeout`, or resume the session to go on")
+        }
     }
 }
 

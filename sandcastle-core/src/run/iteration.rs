@@ -81,7 +81,7 @@ impl Stage {
             End::Finished => running.end(stop).await,
             _ => listener.listen_to_the_end(&mut running, stop, ledger).await,
         }
-        let turn = listener.conclude(&end, running.stderr(), begun, self, ledger);
+        let turn = listener.conclude(&end, running.stderr(), begun, ledger);
         ledger.tell(&RunEvent::IterationEnded { exit: turn.record.exit });
         Ok(turn)
     }

@@ -8,7 +8,7 @@ use std::process::ExitStatus;
 use std::time::Instant;
 
 use super::completion::Completion;
-use super::deadline::{Silence, Silent};
+use super::deadline::{CutOff, Silence, Silent};
 use super::event::RunEvent;
 use super::iteration::{Stage, Turn, TurnEnd};
 use super::ledger::Ledger;
@@ -32,6 +32,15 @@ pub(super) enum End {
     OutOfTime,
     Cancelled,
     Lost(std::io::Error),
+}
+
+impl From<CutOff> for End {
+    fn from(cut_off: CutOff) -> Self {
+        match cut_off {
+            CutOff::Cancelled => Self::Cancelled,
+            CutOff::OutOfTime => Self::OutOfTime,
+        }
+    }
 }
 
 impl From<Silent> for End {
@@ -89,8 +98,7 @@ impl<'a> Listener<'a> {
         loop {
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => return End::Cancelled,
-                () = limits.total_reached() => return End::OutOfTime,
+                end = limits.cut_off(cancel) => return End::from(end),
                 output = running.next() => match output {
                     Ok(Output::Stdout(bytes)) => self.lines.push(bytes),
                     Ok(Output::Exited(status)) => {
@@ -205,21 +213,14 @@ impl<'a> Listener<'a> {
         }
     }
 
-    pub(super) fn conclude(
-        mut self,
-        end: &End,
-        stderr: &Tail,
-        begun: Instant,
-        stage: &Stage,
-        ledger: &mut Ledger,
-    ) -> Turn {
+    pub(super) fn conclude(mut self, end: &End, stderr: &Tail, begun: Instant, ledger: &mut Ledger) -> Turn {
         let exit = match end {
             End::Exited(status) => Exit::from(*status),
             _ => Exit::Ended,
         };
         let turn_end = self.verdict(end, exit, stderr, ledger);
         let mut record = Iteration::new(exit, begun.elapsed());
-        record.session_file = self.session.as_ref().and_then(|id| stage.session_file(id));
+        record.session_file = self.session.as_ref().and_then(|id| self.stage.session_file(id));
         record.usage = self.usage_of_process(record.session_file.as_deref(), ledger);
         record.session_id = self.session;
         ledger.work.text = self.text.text();

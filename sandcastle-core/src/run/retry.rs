@@ -4,9 +4,10 @@
 //! of the model's service is not the answer's fault: it does not use up those attempts, and the correction that could
 //! not be delivered is sent again, a few times and each time later.
 
+use std::error::Error as _;
 use std::time::Duration;
 
-use super::driver::{Judge, Verdict};
+use super::driver::Judge;
 use super::event::RunEvent;
 use super::failure;
 use super::iteration::{Stage, Turn, TurnEnd};
@@ -22,6 +23,13 @@ use crate::work::{Attempt, AttemptOutcome};
 const RESENDS: u32 = 2;
 /// How long it is waited before that, times two for each time.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// What became of one turn as an attempt.
+enum Verdict {
+    Accepted,
+    Refused(ExtractError),
+    Failed(TurnEnd),
+}
 
 /// The attempts of one run.
 pub(super) struct Attempts<'a> {
@@ -55,7 +63,10 @@ impl<'a> Attempts<'a> {
     ) -> Result<Ending> {
         let (mut prompt, mut session) = (prompt, session);
         loop {
-            let turn = self.play(&prompt, &session, ledger).await?;
+            let turn = match self.play(&prompt, &session, ledger).await {
+                Ok(turn) => turn,
+                Err(error) => return Err(self.ended_by(error, ledger)),
+            };
             match self.judge_turn(turn, (prompt, session), judge, ledger).await? {
                 Next::Done(ending) => return Ok(ending),
                 Next::Say(next, in_session) => (prompt, session) = (next, in_session),
@@ -66,23 +77,29 @@ impl<'a> Attempts<'a> {
     /// Plays one turn. A correction that the agent refuses to listen to, as some do while their last process is still
     /// being put away, is said once more.
     async fn play(&self, prompt: &str, session: &SessionRequest, ledger: &mut Ledger) -> Result<Turn> {
-        let number = u32::try_from(ledger.work.iterations.len()).unwrap_or(u32::MAX).saturating_add(1);
-        ledger.tell(&RunEvent::IterationStarted { number });
-        let turn = self.stage.play(prompt, session, Some(self.spec.locator()), ledger).await?;
+        let turn = self.play_once(prompt, session, ledger).await?;
         let refused = self.refused.is_some() && !turn.acted;
         if !refused || !matches!(turn.end, TurnEnd::Failed(kind, _) if kind != FailureKind::Transport) {
             return Ok(turn);
         }
         ledger.record(turn.record);
-        self.pause(PAUSE).await;
+        self.pause(PAUSE).await?;
+        self.play_once(prompt, session, ledger).await
+    }
+
+    async fn play_once(&self, prompt: &str, session: &SessionRequest, ledger: &mut Ledger) -> Result<Turn> {
+        ledger.tell(&RunEvent::IterationStarted { number: following(ledger.work.iterations.len()) });
         self.stage.play(prompt, session, Some(self.spec.locator()), ledger).await
     }
 
-    async fn pause(&self, length: Duration) {
+    /// Waits before something is said again. A run that is cut off meanwhile starts no further process.
+    async fn pause(&self, length: Duration) -> Result<()> {
+        let Stage { agent, limits, cancel, .. } = self.stage;
         tokio::select! {
-            () = tokio::time::sleep(length) => {}
-            () = self.stage.cancel.cancelled() => {}
-            () = self.stage.limits.total_reached() => {}
+            () = tokio::time::sleep(length) => Ok(()),
+            end = limits.cut_off(cancel) => {
+                Err(failure::cut_off(end, &format!("finish `{}`", agent.name()), limits))
+            }
         }
     }
 
@@ -95,7 +112,7 @@ impl<'a> Attempts<'a> {
     ) -> Result<Next> {
         let commits = ledger.collect_commits().await;
         let mut attempt = Attempt {
-            number: u32::try_from(ledger.work.attempts.len()).unwrap_or(u32::MAX).saturating_add(1),
+            number: following(ledger.work.attempts.len()),
             outcome: AttemptOutcome::AgentFailed,
             message: None,
             commits,
@@ -127,7 +144,7 @@ impl<'a> Attempts<'a> {
         let tag = self.spec.tag();
         match &turn.end {
             TurnEnd::Completed(StopReason::Complete) => match turn.located.take() {
-                Some(locator) => judge(locator),
+                Some(locator) => judge(locator).map_or_else(Verdict::Refused, |()| Verdict::Accepted),
                 None => Verdict::Refused(ExtractError::missing(tag, Seen::Nothing)),
             },
             TurnEnd::Completed(StopReason::OutputLimit) | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
@@ -186,19 +203,30 @@ impl<'a> Attempts<'a> {
         });
         ledger.work.attempts.push(attempt);
         if again {
-            self.pause(PAUSE * 2_u32.pow(RESENDS - self.resends_left)).await;
+            if let Err(error) = self.pause(PAUSE * 2_u32.pow(RESENDS - self.resends_left)).await {
+                return Err(self.ended_by(error, ledger));
+            }
             self.resends_left -= 1;
             return Ok(Next::Say(said.0, said.1));
         }
-        Err(match (self.refused.take(), error.kind()) {
-            (None, _) => error,
-            (Some(refused), ErrorKind::AgentFailed | ErrorKind::SessionNotFound) => {
-                ledger.warn(format!("the correction failed: {error}"));
-                not_obtained(refused, Some(&error), ledger)
-            }
-            (Some(refused), _) => error.with_source(StructuredOutputError::new(refused, &ledger.work)),
-        })
+        Err(self.ended_by(error, ledger))
     }
+
+    /// Makes the error of the run from what ended it. An answer that was refused before is kept with it.
+    fn ended_by(&mut self, error: Error, ledger: &mut Ledger) -> Error {
+        let Some(refused) = self.refused.take() else { return error };
+        if error.is_cancelled() || error.is_timeout() {
+            return error.with_source(StructuredOutputError::new(refused, &ledger.work));
+        }
+        let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+        ledger.warn(format!("the correction failed: {error}{cause}"));
+        not_obtained(refused, Some(&error), ledger)
+    }
+}
+
+/// Numbers what follows `count` others.
+fn following(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1)
 }
 
 /// Words the failure; `interrupted` is what kept the last correction from being answered.
