@@ -99,7 +99,7 @@ impl Error {
         &self.0.hints
     }
 
-    /// Returns what the run had done by then, if an agent had been started.
+    /// Returns what the run had done by then; `None` when an entry check failed.
     #[must_use]
     pub fn work(&self) -> Option<&Work> {
         self.0.work.as_ref()

@@ -110,7 +110,7 @@ pub enum Exit {
     Code(i32),
     /// A signal ended it.
     Signal(i32),
-    /// It had finished its turn and did not end, so it was ended.
+    /// It was ended: it had finished its turn and did not exit, a limit was reached, or the run was cancelled.
     Ended,
 }
 

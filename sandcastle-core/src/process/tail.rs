@@ -47,12 +47,6 @@ impl Tail {
     pub fn total(&self) -> u64 {
         self.total
     }
-
-    /// Tells whether nothing but white space is kept.
-    #[must_use]
-    pub fn is_blank(&self) -> bool {
-        self.text().trim().is_empty()
-    }
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ async fn go(
         sandbox: Arc::clone(&sandbox),
         cwd: checked.cwd,
         env: settings.env.clone(),
-        signals: settings.completion_signals.clone(),
+        signals: settings.signals(),
         limits,
         cancel: settings.cancel.clone(),
     };

@@ -81,7 +81,7 @@ fn check_numbers(settings: &Settings) -> Result<()> {
     if let Some((name, _)) = limits.iter().find(|(_, limit)| limit.is_some_and(|limit| limit.is_zero())) {
         return Err(invalid(format!("use a `{name}` of zero")).with_hint("a limit is longer than nothing"));
     }
-    if settings.completion_signals.iter().any(|signal| signal.trim().is_empty()) {
+    if settings.signals().iter().any(|signal| signal.trim().is_empty()) {
         return Err(invalid("use a blank completion signal").with_hint("it would be found in every answer"));
     }
     Ok(())

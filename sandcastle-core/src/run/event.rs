@@ -14,7 +14,7 @@ use crate::work::{AttemptOutcome, Exit};
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RunEvent {
-    /// The checks are passed and the sandbox is there.
+    /// The checks are passed; the sandbox is made next.
     Started {
         /// The agent's name.
         agent: String,
@@ -56,7 +56,7 @@ pub enum RunEvent {
 
 /// A function that is told what happens.
 #[derive(Clone)]
-pub struct Callback(Arc<dyn Fn(&RunEvent) + Send + Sync>);
+pub(super) struct Callback(Arc<dyn Fn(&RunEvent) + Send + Sync>);
 
 impl Callback {
     pub(super) fn new(function: impl Fn(&RunEvent) + Send + Sync + 'static) -> Self {

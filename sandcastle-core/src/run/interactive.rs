@@ -21,6 +21,8 @@ pub struct InteractiveResult {
     pub commits: Vec<Commit>,
     /// The branch that is checked out now.
     pub branch: BranchName,
+    /// Things that went wrong without failing the session.
+    pub warnings: Vec<String>,
 }
 
 /// Starts the agent's own terminal program on this process's terminal, and waits until the person leaves it.
@@ -85,8 +87,11 @@ async fn hold(settings: Settings) -> Result<InteractiveResult> {
         }
     };
     running.sweep().await;
-    sandbox.close().await?;
     let commits = ledger.collect_commits().await;
-    let branch = checked.repository.head().await?.branch;
-    Ok(InteractiveResult { exit_code: status.code(), commits, branch })
+    if let Err(error) = sandbox.close().await {
+        ledger.warn(format!("the sandbox `{}` was not closed: {error}", settings.sandbox.name()));
+    }
+    let work = ledger.succeed();
+    let branch = work.branch.unwrap_or_else(|| BranchName::from_git("HEAD"));
+    Ok(InteractiveResult { exit_code: status.code(), commits, branch, warnings: work.warnings })
 }

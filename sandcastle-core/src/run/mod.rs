@@ -26,7 +26,7 @@ mod output_mode;
 mod retry;
 mod shared;
 
-pub use self::event::{Callback, RunEvent};
+pub use self::event::RunEvent;
 pub use self::interactive::{InteractiveResult, interactive};
 pub use self::options::{BranchStrategy, Logging, RunOptions};
 pub use self::outcome::{AnswerGuarantee, RunResult, StructuredOutputError};

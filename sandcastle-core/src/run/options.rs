@@ -55,7 +55,8 @@ pub(super) struct Settings {
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) branch_strategy: BranchStrategy,
     pub(super) max_iterations: u32,
-    pub(super) completion_signals: Vec<String>,
+    /// `None` is the default one.
+    pub(super) completion_signals: Option<Vec<String>>,
     pub(super) idle_timeout: Duration,
     pub(super) completion_timeout: Duration,
     pub(super) total_timeout: Option<Duration>,
@@ -64,6 +65,13 @@ pub(super) struct Settings {
     pub(super) resume: Option<String>,
     pub(super) fork: Option<String>,
     pub(super) cancel: CancellationToken,
+}
+
+impl Settings {
+    /// Returns the texts that end the run.
+    pub(super) fn signals(&self) -> Vec<String> {
+        self.completion_signals.clone().unwrap_or_else(|| vec![DEFAULT_SIGNAL.to_owned()])
+    }
 }
 
 /// Says which branch an agent works on.
@@ -134,7 +142,7 @@ impl RunOptions {
                 env: Vec::new(),
                 branch_strategy: BranchStrategy::default(),
                 max_iterations: 1,
-                completion_signals: vec![DEFAULT_SIGNAL.to_owned()],
+                completion_signals: None,
                 idle_timeout: Duration::from_secs(600),
                 completion_timeout: Duration::from_secs(60),
                 total_timeout: None,
@@ -216,10 +224,7 @@ impl<O> RunOptions<O> {
     ///
     /// The first call replaces the default; further calls add alternatives.
     pub fn completion_signal(mut self, text: impl Into<String>) -> Self {
-        if self.settings.completion_signals == [DEFAULT_SIGNAL] {
-            self.settings.completion_signals.clear();
-        }
-        self.settings.completion_signals.push(text.into());
+        self.settings.completion_signals.get_or_insert_default().push(text.into());
         self
     }
 

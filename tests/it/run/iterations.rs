@@ -78,6 +78,14 @@ async fn the_default_signal_and_the_most_iterations() {
 }
 
 #[tokio::test]
+async fn the_default_signal_may_be_one_of_several() {
+    let bench = Bench::new().await;
+    let options = bench.options([say("<promise>COMPLETE</promise>")]).max_iterations(3);
+    let options = options.completion_signal("<promise>COMPLETE</promise>").completion_signal("DONE");
+    assert_eq!(sandcastle::run(options).await.unwrap().iterations.len(), 1);
+}
+
+#[tokio::test]
 async fn an_empty_answer_is_no_success_and_keeps_its_commits() {
     let bench = Bench::new().await;
     let error =

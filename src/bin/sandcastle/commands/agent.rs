@@ -45,10 +45,19 @@ fn variable_of(text: &str) -> Result<(String, OsString), Failure> {
     }
 }
 
+/// Says who answers an interrupt from the keyboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interrupt {
+    /// The command, by ending the agent.
+    EndsTheAgent,
+    /// The agent, which has the terminal and gets the interrupt too.
+    LeftToTheAgent,
+}
+
 /// Cancels when the user interrupts the command, its terminal goes, or somebody asks it to stop.
 ///
 /// The agent is in a process group of its own, so none of these signals reaches it but through us.
-pub(super) fn cancelled_by_signals() -> CancellationToken {
+pub(super) fn cancelled_by_signals(interrupt: Interrupt) -> CancellationToken {
     let token = CancellationToken::new();
     let cancel = token.clone();
     tokio::spawn(async move {
@@ -59,8 +68,12 @@ pub(super) fn cancelled_by_signals() -> CancellationToken {
             let is_here = signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
             if is_here { Poll::Ready(()) } else { Poll::Pending }
         });
+        let interrupted = async {
+            // Listening is what keeps an interrupt from ending this process.
+            while tokio::signal::ctrl_c().await.is_ok() && interrupt == Interrupt::LeftToTheAgent {}
+        };
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
+            () = interrupted => {}
             () = any => {}
         }
         cancel.cancel();

@@ -18,6 +18,6 @@ pub(crate) async fn run(command: Command, reporter: &Reporter) -> Result<Exit, F
         Command::Run(args) => run::run(*args, reporter).await,
         Command::Extract(args) => extract::extract(&args, reporter),
         Command::Schema(command) => schema::schema(&command, reporter),
-        Command::Interactive(args) => interactive::interactive(args).await,
+        Command::Interactive(args) => interactive::interactive(args, reporter).await,
     }
 }

@@ -3,7 +3,7 @@
 use sandcastle::{Logging, RunOptions, RunResult};
 use serde_json::{Value, json};
 
-use super::agent::{cancelled_by_signals, options, shown};
+use super::agent::{Interrupt, cancelled_by_signals, options, shown};
 use super::output::spec;
 use crate::cli::RunArgs;
 use crate::exit::Exit;
@@ -12,7 +12,9 @@ use crate::reporter::Reporter;
 
 pub(super) async fn run(args: RunArgs, reporter: &Reporter) -> Result<Exit, Failure> {
     let told = reporter.clone();
-    let options = configured(&args)?.on_event(move |event| told.event(event)).cancel(cancelled_by_signals());
+    let options = configured(&args)?
+        .on_event(move |event| told.event(event))
+        .cancel(cancelled_by_signals(Interrupt::EndsTheAgent));
     match &args.output.tag {
         Some(tag) => {
             let mut spec = spec(tag, args.output.schema.as_deref(), args.output.text)?;
@@ -89,7 +91,7 @@ fn described<O>(result: &RunResult<O>, output: &Value) -> Value {
 fn summary<O>(result: &RunResult<O>, output: Option<&Value>) -> String {
     let mut lines = Vec::new();
     match output {
-        Some(Value::String(text)) => lines.push(text.clone()),
+        Some(Value::String(text)) => lines.push(crate::reporter::clean(text)),
         Some(value) => lines.push(format!("{value:#}")),
         None => lines.push(crate::reporter::clean(result.text.trim())),
     }
