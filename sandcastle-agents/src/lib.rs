@@ -8,6 +8,7 @@ mod claude_code;
 mod codex;
 mod effort;
 mod excerpt;
+mod http_status;
 mod json;
 mod prompt_argument;
 pub mod registry;

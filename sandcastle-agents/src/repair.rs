@@ -8,6 +8,11 @@ use std::borrow::Cow;
 
 const REPLACEMENT: &str = "\\ufffd";
 
+/// Reads a line as it is or else, if that differs, repaired.
+pub(crate) fn read_or_repair<T>(line: &[u8], mut read: impl FnMut(&[u8]) -> Option<T>) -> Option<T> {
+    read(line).or_else(|| read(&repaired(line)?))
+}
+
 /// Replaces what no string can hold, or returns `None` if there is nothing of the kind.
 pub(crate) fn repaired(line: &[u8]) -> Option<Vec<u8>> {
     let text = String::from_utf8_lossy(line);

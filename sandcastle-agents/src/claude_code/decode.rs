@@ -15,7 +15,7 @@ use super::failure::{self, Symptoms};
 use super::wire::{Block, Denial, Event, Message, ModelTokens, Retry, Tokens, TurnEnd};
 use crate::excerpt::{message, unknown};
 use crate::json::Text;
-use crate::repair::repaired;
+use crate::repair::{read_or_repair, repaired};
 use crate::tool;
 
 /// The author of messages that the program puts into the model's mouth.
@@ -45,11 +45,8 @@ struct ReportedError {
 
 impl Decoder for ClaudeDecoder {
     fn line(&mut self, line: &[u8], events: &mut Vec<AgentEvent>) {
-        if self.read(line, events).is_none() {
-            let read = repaired(line).and_then(|line| self.read(&line, events));
-            if read.is_none() {
-                unknown(line, events);
-            }
+        if read_or_repair(line, |line| self.read(line, events)).is_none() {
+            unknown(line, events);
         }
     }
 

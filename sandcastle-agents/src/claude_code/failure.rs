@@ -5,6 +5,8 @@
 
 use sandcastle_core::event::FailureKind;
 
+use crate::http_status::failure_of;
+
 /// How the program words that it has no such session, on both of its outputs: by an id, and by what is no id of its.
 const UNKNOWN_SESSION: [&str; 2] =
     ["No conversation found with session ID", "does not match any session title"];
@@ -29,7 +31,7 @@ pub(super) struct Symptoms<'a> {
 
 pub(super) fn classify(symptoms: &Symptoms<'_>) -> FailureKind {
     by_outcome(symptoms)
-        .or_else(|| symptoms.status.and_then(by_status))
+        .or_else(|| symptoms.status.and_then(failure_of))
         .or_else(|| by_class(symptoms.class))
         .or_else(|| by_message(symptoms.message))
         .unwrap_or(FailureKind::Other)
@@ -45,15 +47,6 @@ fn by_outcome(symptoms: &Symptoms<'_>) -> Option<FailureKind> {
         (_, reason, _) if reason.starts_with("aborted") => Some(FailureKind::Interrupted),
         (_, _, "refusal") => Some(FailureKind::Refused),
         (_, _, "max_tokens") => Some(FailureKind::OutputLimit),
-        _ => None,
-    }
-}
-
-fn by_status(status: u16) -> Option<FailureKind> {
-    match status {
-        401 | 403 => Some(FailureKind::Authentication),
-        408 | 429 | 500..=599 => Some(FailureKind::Transport),
-        400..=499 => Some(FailureKind::Request),
         _ => None,
     }
 }

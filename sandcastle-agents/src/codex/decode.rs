@@ -11,7 +11,7 @@ use sandcastle_core::event::{AgentEvent, StopReason, UsageScope};
 use super::failure;
 use super::wire::{Event, Item};
 use crate::excerpt::{message, unknown};
-use crate::repair::repaired;
+use crate::repair::read_or_repair;
 use crate::tool;
 
 /// Reads the stream of one process.
@@ -25,11 +25,8 @@ pub(crate) struct CodexDecoder {
 
 impl Decoder for CodexDecoder {
     fn line(&mut self, line: &[u8], events: &mut Vec<AgentEvent>) {
-        if self.read(line, events).is_none() {
-            let read = repaired(line).and_then(|line| self.read(&line, events));
-            if read.is_none() {
-                unknown(line, events);
-            }
+        if read_or_repair(line, |line| self.read(line, events)).is_none() {
+            unknown(line, events);
         }
     }
 

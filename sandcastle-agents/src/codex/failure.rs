@@ -3,6 +3,7 @@
 //! The program gives one sentence for a person and nothing for a program; a rejected request is the service's own JSON
 //! body. The wordings are those of the program, the statuses those of the service.
 
+use crate::http_status::failure_of;
 use sandcastle_core::event::FailureKind;
 use serde::Deserialize;
 
@@ -41,7 +42,7 @@ const WORDINGS: &[(&str, FailureKind)] = &[
 pub(super) fn classify(text: &str) -> FailureKind {
     let lower = message(text).to_ascii_lowercase();
     let worded = WORDINGS.iter().find(|(words, _)| lower.contains(words)).map(|&(_, kind)| kind);
-    worded.or_else(|| status(&lower).and_then(by_status)).unwrap_or(FailureKind::Other)
+    worded.or_else(|| status(&lower).and_then(failure_of)).unwrap_or(FailureKind::Other)
 }
 
 /// Classifies a failure that the program reports on its error output before it begins a turn.
@@ -73,15 +74,6 @@ fn status(text: &str) -> Option<u16> {
         let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
         digits[..end].parse().ok()
     })
-}
-
-fn by_status(status: u16) -> Option<FailureKind> {
-    match status {
-        401 | 403 => Some(FailureKind::Authentication),
-        408 | 429 | 500..=599 => Some(FailureKind::Transport),
-        400..=499 => Some(FailureKind::Request),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
