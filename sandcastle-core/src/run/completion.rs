@@ -36,6 +36,11 @@ impl Completion {
         }
     }
 
+    /// Tells whether a signal was found.
+    pub(super) fn is_found(&self) -> bool {
+        self.found.is_some()
+    }
+
     /// Returns the signal that was found.
     pub(super) fn found(&self) -> Option<String> {
         let signal = self.signals[self.found?].needle();

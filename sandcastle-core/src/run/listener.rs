@@ -154,13 +154,16 @@ impl<'a> Listener<'a> {
     }
 
     fn take_events(&mut self, ledger: &mut Ledger) {
-        for event in std::mem::take(&mut self.events) {
+        // The list goes back afterwards: a stream has many lines, and each would allocate one.
+        let mut events = std::mem::take(&mut self.events);
+        for event in events.drain(..) {
             self.take(&event);
             if let AgentEvent::Warning { message } = &event {
                 ledger.agent_warned(self.stage.agent.name(), message);
             }
             ledger.tell(&RunEvent::Agent { event });
         }
+        self.events = events;
     }
 
     fn take(&mut self, event: &AgentEvent) {
@@ -205,7 +208,7 @@ impl<'a> Listener<'a> {
         self.spoke = self.spoke || !text.trim_start().is_empty();
         self.text.push(text.as_bytes());
         self.completion.push(text);
-        if self.completion.found().is_some() {
+        if self.completion.is_found() {
             self.silence.finished();
         }
         if let Some(locator) = &mut self.locator {

@@ -21,12 +21,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sandcastle::testing::ScratchRepo;
-use sandcastle::{Agent, AgentOutput, ClaudeCode, Codex, Logging, NoSandbox, RunOptions};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use sandcastle::{Agent, ClaudeCode, Codex, Logging, NoSandbox, RunOptions};
 
 use self::residents::Residents;
 use self::seen::Seen;
+use crate::run::{N, Retried};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::real_agent::{Home, RealAgent};
 
@@ -39,20 +38,6 @@ const BAD: &str = r#"<result>{"n":"x"}</result>"#;
 const LONG: Duration = Duration::from_secs(3600);
 /// How long something may take that a program does at once, on a machine that has much to do.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The output that most tests ask for.
-#[derive(Debug, PartialEq, Deserialize, JsonSchema, AgentOutput)]
-#[output(tag = "result")]
-struct N {
-    n: i64,
-}
-
-/// The same, with two retries.
-#[derive(Debug, PartialEq, Deserialize, JsonSchema, AgentOutput)]
-#[output(tag = "result", max_retries = 2)]
-struct Retried {
-    n: i64,
-}
 
 /// Makes two tests of each scenario, one for each program.
 macro_rules! for_both_agents {

@@ -19,15 +19,15 @@ use tempfile::TempDir;
 /// The output that most tests ask for.
 #[derive(Debug, PartialEq, Deserialize, JsonSchema, AgentOutput)]
 #[output(tag = "result")]
-struct N {
-    n: i64,
+pub(crate) struct N {
+    pub(crate) n: i64,
 }
 
 /// The same, with two retries.
 #[derive(Debug, PartialEq, Deserialize, JsonSchema, AgentOutput)]
 #[output(tag = "result", max_retries = 2)]
-struct Retried {
-    n: i64,
+pub(crate) struct Retried {
+    pub(crate) n: i64,
 }
 
 /// A repository and a place for the sessions of scripted agents.
