@@ -117,10 +117,11 @@ fn words_that_say_nothing_name_no_file() {
 /// The rooms of the core, row by row: a room imports only from rows above its own.
 const ROWS: &[&[&str]] = &[
     &["error", "id", "work"],
-    &["process", "jsonl"],
+    &["process", "jsonl", "secret"],
     &["git", "event", "session"],
-    &["output", "prompt"],
-    &["agent", "sandbox"],
+    &["config"],
+    &["output", "prompt", "worktree"],
+    &["agent", "sandbox", "journal"],
     &["run"],
     &["testing", "private"],
 ];

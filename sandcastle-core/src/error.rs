@@ -39,6 +39,23 @@ pub enum ErrorKind {
     InvalidOutput,
     /// Git is missing, failed, or the folder is not a repository it can work in.
     Git,
+    /// A worktree could not be made, used or put away.
+    Worktree,
+    /// Another run that is alive works on the branch.
+    BranchBusy,
+    /// The commits could not be merged into the target branch: a conflict, or a checkout in the way. They are on the
+    /// source branch.
+    Merge,
+    /// The agent changed what git executes: configuration, hooks or attributes of the repository.
+    RepositoryChanged,
+    /// A file could not be copied into the worktree.
+    Copy,
+    /// A hook failed.
+    Hook,
+    /// A shell expression of the prompt failed.
+    PromptExpansion,
+    /// A step around the agent took longer than its limit.
+    StepTimeout,
     /// The sandbox could not be started or used.
     Sandbox,
     /// The agent program could not be started.
@@ -120,7 +137,7 @@ impl Error {
     /// Tells whether a time limit ended the run.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
-        matches!(self.kind(), ErrorKind::IdleTimeout | ErrorKind::TotalTimeout)
+        matches!(self.kind(), ErrorKind::IdleTimeout | ErrorKind::TotalTimeout | ErrorKind::StepTimeout)
     }
 
     pub(crate) fn source_as<E: StdError + 'static>(&self) -> Option<&E> {

@@ -7,6 +7,7 @@
 #[path = "private/mod.rs"]
 pub mod __private;
 pub mod agent;
+mod config;
 mod error;
 pub mod event;
 mod git;

@@ -7,5 +7,5 @@
 mod command;
 mod repository;
 
-pub(crate) use self::command::{DROPPED_VARIABLES, print};
-pub(crate) use self::repository::Repository;
+pub(crate) use self::command::{Answer, DROPPED_VARIABLES, Git, path_from, print};
+pub(crate) use self::repository::{Head, Repository};

@@ -2,15 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::command::{ask, refused};
+use super::command::{Git, path_from};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
 use crate::work::Commit;
 
-/// A repository, seen from one of its work trees.
+/// A repository, seen from one of its work trees or from its own folder if it is bare.
 #[derive(Clone, Debug)]
 pub(crate) struct Repository {
-    top: PathBuf,
+    git: Git,
+    top: Option<PathBuf>,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
 }
 
 /// What is checked out.
@@ -26,38 +29,81 @@ impl Repository {
     /// Finds the repository that `cwd` is in.
     ///
     /// # Errors
-    /// [`ErrorKind::Git`] when there is none with a work tree, or git cannot use it.
+    /// [`ErrorKind::Git`] when there is none, or git cannot use it.
     pub(crate) async fn discover(cwd: &Path) -> Result<Self> {
-        let answer = ask(cwd, ["rev-parse", "--show-toplevel"]).await?;
-        match answer.path() {
-            Some(top) => Ok(Self { top }),
-            None if answer.stderr.contains("not a git repository") => Err(Error::new(
+        let git = Git::at(cwd);
+        let places = git.ask(["rev-parse", "--absolute-git-dir", "--git-common-dir"]).await?;
+        if places.stderr.contains("not a git repository") {
+            return Err(Error::new(
                 ErrorKind::Git,
                 format!("use `{}`: it is not inside a git repository", cwd.display()),
             )
-            .with_hint("run `git init` there, or name a folder inside a repository")),
-            None if answer.stderr.contains("must be run in a work tree") => Err(Error::new(
-                ErrorKind::Git,
-                format!("work in `{}`: it is inside a repository but not in a work tree", cwd.display()),
-            )
-            .with_hint("name a folder of a work tree; a bare repository has none")),
-            None => Err(refused("find the repository", cwd, &answer)),
+            .with_hint("run `git init` there, or name a folder inside a repository"));
         }
+        if !places.is_success() {
+            return Err(places.refused("find the repository", cwd));
+        }
+        // A path may hold line feeds; then each is asked for alone.
+        let (git_dir, common_dir) = match places.stdout.split(|byte| *byte == b'\n').collect::<Vec<_>>()[..] {
+            [git_dir, common_dir, b""] => (path_from(git_dir), path_from(common_dir)),
+            _ => (one_path(&git, "--absolute-git-dir").await?, one_path(&git, "--git-common-dir").await?),
+        };
+        let top = git.ask(["rev-parse", "--show-toplevel"]).await?;
+        // Inside of a git folder there is no work tree; anything else is a repository that cannot be used.
+        if !top.is_success() && !top.stderr.contains("must be run in a work tree") {
+            return Err(top.refused("find the work tree", cwd));
+        }
+        let top = top.path();
+        let git = Git::at(top.as_ref().unwrap_or(&git_dir));
+        Ok(Self { git, top, git_dir, common_dir: cwd.join(common_dir) })
     }
 
     /// Returns the root of the work tree.
-    pub(crate) fn top(&self) -> &Path {
-        &self.top
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`] in a bare repository, which has none.
+    pub(crate) fn top(&self) -> Result<&Path> {
+        self.top.as_deref().ok_or_else(|| {
+            Error::new(
+                ErrorKind::Git,
+                format!("work in `{}`: it is inside a repository but not in a work tree", self.git_dir.display()),
+            )
+            .with_hint("name a folder of a work tree, or use the branch strategy `branch`; a bare repository has none")
+        })
     }
 
+    /// Returns the folder of this work tree's own state: `HEAD`, the index.
+    pub(crate) fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// Returns the folder that all work trees share: objects, branches, configuration.
+    pub(crate) fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Returns the folder that `.sandcastle/` belongs into: the root of the main work tree, or the repository's own folder
+    /// where that is not known, as in a bare repository.
+    pub(crate) fn home(&self) -> &Path {
+        match &self.top {
+            Some(top) if self.git_dir == self.common_dir => top,
+            _ if self.common_dir.ends_with(".git") => self.common_dir.parent().unwrap_or(&self.common_dir),
+            _ => &self.common_dir,
+        }
+    }
+
+    /// Returns git, aimed at this work tree.
+    pub(crate) fn git(&self) -> &Git {
+        &self.git
+    }
     /// Reads what is checked out. Whether the commit is really there is not looked at.
     pub(crate) async fn head(&self) -> Result<Head> {
-        let branch = ask(&self.top, ["symbolic-ref", "--quiet", "--short", "HEAD"]).await?;
+        let branch = self.git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"]).await?;
         // Without a branch git ends with 1; anything else is a repository that it cannot read.
         if !matches!(branch.code, Some(0 | 1)) {
-            return Err(refused("read what is checked out", &self.top, &branch));
+            return Err(branch.refused("read what is checked out", self.git.cwd()));
         }
-        let commit = ask(&self.top, ["rev-parse", "--quiet", "--verify", "HEAD"]).await?;
+        let commit = self.git.ask(["rev-parse", "--quiet", "--verify", "HEAD"]).await?;
         Ok(Head {
             commit: commit.line().map(CommitId::from_git),
             branch: BranchName::from_git(branch.line().unwrap_or("HEAD")),
@@ -71,12 +117,17 @@ impl Repository {
         }
         let range = base.map_or_else(|| "HEAD".to_owned(), |base| format!("{base}..HEAD"));
         let args = ["log", "-z", "--reverse", "--topo-order", "--no-color", "--format=%H %s", &range, "--"];
-        let answer = ask(&self.top, args).await?;
-        if answer.code != Some(0) {
-            return Err(refused("list the new commits", &self.top, &answer));
+        let answer = self.git.ask(args).await?;
+        if !answer.is_success() {
+            return Err(answer.refused("list the new commits", self.git.cwd()));
         }
         Ok(commits(&answer.stdout))
     }
+}
+
+async fn one_path(git: &Git, option: &str) -> Result<PathBuf> {
+    let answer = git.does("find the repository", ["rev-parse", option]).await?;
+    answer.path().ok_or_else(|| answer.refused("find the repository", git.cwd()))
 }
 
 fn commits(log: &[u8]) -> Vec<Commit> {

@@ -13,6 +13,7 @@ use super::log::RunLog;
 use super::options::Settings;
 use super::outcome::{Ending, RunResult};
 use super::retry::Attempts;
+use crate::config::ConfigDir;
 use crate::error::Result;
 use crate::event::StopReason;
 use crate::output::locate::Locator;
@@ -29,7 +30,7 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
     let spec = contract.spec();
     let checked = entry::check(&settings, spec.as_deref()).await?;
     let name = settings.name.as_deref().unwrap_or("run");
-    let log = RunLog::open(settings.logging.as_ref(), checked.repository.top(), name)?;
+    let log = RunLog::open(settings.logging.as_ref(), &ConfigDir::of(&checked.repository), name)?;
     let mut ledger = Ledger::new(checked.repository.clone(), log, settings.on_event.clone());
     let mut judge = |locator: Locator| contract.judge(locator.finish()?.as_str());
     let ending = go(&settings, checked, spec.as_deref(), &mut judge, &mut ledger).await;
@@ -59,7 +60,7 @@ async fn go(
             "the prompt begins with `{command}`: it is sent as plain text and not as a command"
         ));
     }
-    let request = SandboxRequest::new(checked.repository.top());
+    let request = SandboxRequest::new(checked.repository.top()?);
     let sandbox = tokio::select! {
         sandbox = settings.sandbox.create(request) => sandbox?,
         end = limits.cut_off(&settings.cancel) => {

@@ -50,6 +50,7 @@ pub(super) async fn check(settings: &Settings, spec: Option<&OutputSpec>) -> Res
     }
     settings.agent.command(&AgentRequest::new(&prompt, &cwd, &session))?;
     let repository = Repository::discover(&cwd).await?;
+    repository.top()?;
     Ok(Checked { cwd, prompt, unused_arguments, session, repository })
 }
 
@@ -62,6 +63,7 @@ pub(super) async fn check_interactive(settings: &Settings) -> Result<Checked> {
     let cwd = check_folder(settings.cwd.as_deref())?;
     let prompt = if settings.prompts.is_empty() { String::new() } else { check_prompt(settings)?.text };
     let repository = Repository::discover(&cwd).await?;
+    repository.top()?;
     Ok(Checked { cwd, prompt, unused_arguments: Vec::new(), session, repository })
 }
 

@@ -6,6 +6,7 @@ use super::log::RunLog;
 use super::options::{Logging, RunOptions, Settings};
 use super::output_mode::InteractiveOutput;
 use crate::agent::AgentRequest;
+use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::BranchName;
 use crate::sandbox::{BoxFuture, Output, Program, SandboxRequest, Streams};
@@ -63,10 +64,10 @@ async fn hold(settings: Settings) -> Result<InteractiveResult> {
             format!("open `{agent}` for a person: it has no terminal program"),
         )
     })?;
-    let log = RunLog::open(Some(&Logging::off()), checked.repository.top(), "interactive")?;
+    let log = RunLog::open(Some(&Logging::off()), &ConfigDir::of(&checked.repository), "interactive")?;
     let mut ledger = Ledger::new(checked.repository.clone(), log, None);
     ledger.begin(&settings).await?;
-    let sandbox = settings.sandbox.create(SandboxRequest::new(checked.repository.top())).await?;
+    let sandbox = settings.sandbox.create(SandboxRequest::new(checked.repository.top()?)).await?;
     let name = command.program.to_string_lossy().into_owned();
     let mut program =
         Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&checked.cwd);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::event::RunEvent;
 use super::options::Logging;
+use crate::config::{ConfigDir, Kept};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::AgentEvent;
 use crate::work::{AttemptOutcome, Work};
@@ -29,13 +30,13 @@ enum Sink {
 }
 
 impl RunLog {
-    /// Opens the log that `logging` asks for, or the default one in the repository at `top`.
-    pub(super) fn open(logging: Option<&Logging>, top: &Path, name: &str) -> Result<Self> {
+    /// Opens the log that `logging` asks for, or the default one of the repository.
+    pub(super) fn open(logging: Option<&Logging>, config: &ConfigDir, name: &str) -> Result<Self> {
         let (sink, file) = match logging {
             Some(Logging::Off) => (Sink::Off, None),
             Some(Logging::Terminal) => (Sink::Terminal(io::stderr()), None),
             Some(Logging::File(path)) => open_file(path.clone())?,
-            None => open_file(default_file(top, name)?)?,
+            None => open_file(default_file(config, name)?)?,
         };
         Ok(Self { sink, file, at_line_start: true })
     }
@@ -160,18 +161,10 @@ fn open_file(path: PathBuf) -> Result<(Sink, Option<PathBuf>)> {
 }
 
 /// Names the default log. Its folder hides itself from git, so that no agent commits it.
-fn default_file(top: &Path, name: &str) -> Result<PathBuf> {
-    let folder = top.join(".sandcastle").join("logs");
-    let ignore = folder.join(".gitignore");
-    let hide = || {
-        fs::create_dir_all(&folder)?;
-        if ignore.exists() { Ok(()) } else { fs::write(&ignore, "*\n") }
-    };
-    hide().map_err(|error| {
-        Error::new(ErrorKind::Io, format!("make the folder of run logs `{}`", folder.display()))
-            .with_source(error)
-            .with_hint("name another file with `Logging::file`, or use `Logging::off`")
-    })?;
+fn default_file(config: &ConfigDir, name: &str) -> Result<PathBuf> {
+    let folder = config
+        .make(Kept::Logs)
+        .map_err(|error| error.with_hint("name another file with `Logging::file`, or use `Logging::off`"))?;
     Ok(folder.join(format!("{}.log", file_name(name))))
 }
 
@@ -219,7 +212,8 @@ mod tests {
     fn logged(events: &[RunEvent]) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/run.log");
-        let mut log = RunLog::open(Some(&Logging::file(&path)), folder.path(), "x").unwrap();
+        let mut log =
+            RunLog::open(Some(&Logging::file(&path)), &ConfigDir::in_folder(folder.path()), "x").unwrap();
         for event in events {
             log.write(event);
         }
@@ -249,7 +243,7 @@ mod tests {
     #[test]
     fn the_default_folder_hides_itself() {
         let folder = tempfile::tempdir().unwrap();
-        let log = RunLog::open(None, folder.path(), "../main branch").unwrap();
+        let log = RunLog::open(None, &ConfigDir::in_folder(folder.path()), "../main branch").unwrap();
         assert_eq!(log.file().unwrap(), folder.path().join(".sandcastle/logs/-main-branch.log"));
         assert_eq!(fs::read_to_string(folder.path().join(".sandcastle/logs/.gitignore")).unwrap(), "*\n");
     }

@@ -45,7 +45,7 @@ pub async fn create_sandbox(provider: impl SandboxProvider, cwd: impl AsRef<Path
             .with_source(error)
             .with_hint("name an existing folder")
     })?;
-    let worktree = Repository::discover(&absolute).await?.top().to_path_buf();
+    let worktree = Repository::discover(&absolute).await?.top()?.to_path_buf();
     let handle = provider.create(SandboxRequest::new(&worktree)).await?;
     Ok(Sandbox { name: provider.name().to_owned(), worktree, cwd: absolute, handle })
 }

@@ -1,0 +1,82 @@
+//! The folder `.sandcastle/` of a repository: what is in it and where.
+//!
+//! Everything that is written there by runs hides itself from git; what a person keeps there (prompts, a `Dockerfile`)
+//! does not. Nothing is written before a run begins.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::git::Repository;
+
+/// The name of the folder.
+const NAME: &str = ".sandcastle";
+
+/// The folder `.sandcastle/` of one repository; it need not be there.
+#[derive(Clone, Debug)]
+pub(crate) struct ConfigDir {
+    root: PathBuf,
+}
+
+/// What runs write into the configuration folder, each into a folder that git ignores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// Run logs.
+    Logs,
+    /// The journals of runs.
+    Runs,
+    /// Worktrees of branches.
+    Worktrees,
+    /// Lock files.
+    Locks,
+}
+
+impl Kept {
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Logs => "logs",
+            Self::Runs => "runs",
+            Self::Worktrees => "worktrees",
+            Self::Locks => "locks",
+        }
+    }
+}
+
+impl ConfigDir {
+    /// Names the configuration folder of a repository: that of its main work tree, also when the run begins in another.
+    pub(crate) fn of(repository: &Repository) -> Self {
+        Self::in_folder(repository.home())
+    }
+
+    /// Names the configuration folder in `folder`.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        Self { root: folder.join(NAME) }
+    }
+
+    /// Returns its path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns where things of this kind are kept, whether the folder is there or not.
+    pub(crate) fn place_of(&self, kept: Kept) -> PathBuf {
+        self.root.join(kept.folder())
+    }
+
+    /// Makes the folder for things of this kind, hidden from git so that no agent commits it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when it cannot be made.
+    pub(crate) fn make(&self, kept: Kept) -> Result<PathBuf> {
+        let folder = self.place_of(kept);
+        let ignore = folder.join(".gitignore");
+        let hide = || {
+            fs::create_dir_all(&folder)?;
+            if ignore.exists() { Ok(()) } else { fs::write(&ignore, "*\n") }
+        };
+        hide().map_err(|error| {
+            Error::new(ErrorKind::Io, format!("make the folder `{}`", folder.display())).with_source(error)
+        })?;
+        Ok(folder)
+    }
+}
