@@ -113,9 +113,61 @@ impl CommitId {
     }
 }
 
+/// Names one run: the second in which it began, in UTC, and six random hexadecimal digits.
+///
+/// The same text is part of the names of what the run makes: its temporary branches and its journal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct RunId(String);
+
+text_newtype!(RunId);
+
+impl RunId {
+    /// Makes an id for a run that begins now, such as `20261130-094312-5f3a9c`.
+    pub(crate) fn generate() -> Self {
+        let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+        Self(format!("{now}-{:06x}", fastrand::u32(..0x100_0000)))
+    }
+
+    /// Checks `id` and wraps it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOptions`] when `id` has another form than the one above.
+    pub fn new(id: impl Into<String>) -> Result<Self> {
+        let id = id.into();
+        let digits =
+            |part: &str, count| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
+        let well_formed = match id.split('-').collect::<Vec<_>>()[..] {
+            [day, time, random] => {
+                digits(day, 8)
+                    && digits(time, 6)
+                    && random.len() == 6
+                    && random.bytes().all(|b| b.is_ascii_hexdigit())
+            }
+            _ => false,
+        };
+        if well_formed {
+            return Ok(Self(id));
+        }
+        let shown = id.escape_debug().to_string();
+        Err(Error::new(ErrorKind::InvalidOptions, format!("use `{shown:.60}` as the id of a run")).with_hint(
+            "an id looks like `20261130-094312-5f3a9c`; `sandcastle runs list` shows those that are there",
+        ))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn run_ids_are_what_is_generated_and_nothing_else() {
+        let id = RunId::generate();
+        assert_eq!(RunId::new(id.as_str()).unwrap(), id);
+        for bad in ["", "..", "20261130-094312", "20261130-094312-5f3a9/", "2026113x-094312-5f3a9c"] {
+            assert_eq!(RunId::new(bad).unwrap_err().kind(), ErrorKind::InvalidOptions, "{bad:?}");
+        }
+    }
 
     #[test]
     fn session_ids_cannot_be_options_or_paths() {

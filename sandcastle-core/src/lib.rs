@@ -27,7 +27,7 @@ pub use tokio_util::sync::CancellationToken;
 pub use crate::agent::Agent;
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::AgentEvent;
-pub use crate::id::{BranchName, CommitId, SessionId};
+pub use crate::id::{BranchName, CommitId, RunId, SessionId};
 pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };

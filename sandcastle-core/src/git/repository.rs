@@ -92,6 +92,20 @@ impl Repository {
         }
     }
 
+    /// Aims at the work tree `top`, whose own state is in `git_dir`, whatever the file `.git` in it says.
+    pub(crate) fn aimed_at(&self, top: &Path, git_dir: &Path) -> Self {
+        let git = Git::at(top)
+            .env("GIT_DIR", git_dir)
+            .env("GIT_COMMON_DIR", &self.common_dir)
+            .env("GIT_WORK_TREE", top);
+        Self {
+            git,
+            top: Some(top.to_path_buf()),
+            git_dir: git_dir.to_path_buf(),
+            common_dir: self.common_dir.clone(),
+        }
+    }
+
     /// Returns git, aimed at this work tree.
     pub(crate) fn git(&self) -> &Git {
         &self.git
