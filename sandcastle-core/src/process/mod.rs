@@ -2,16 +2,24 @@
 //!
 //! A [`Program`] says what to start, [`Running`] is one that runs, [`capture`] runs one to its end and keeps what it
 //! printed. Each gets a process group of its own, both its output pipes are read as they fill, and it is really ended,
-//! with everything it started, when it is told to stop and when its handle is dropped (see `tree`). What a program
-//! means to anybody is not known here.
+//! with everything it started, when it is told to stop and when its handle is dropped (see `tree`). Where no
+//! handle is left because its owner was killed, [`Leftovers`] finds and ends what it had started. What a program means to
+//! anybody is not known here.
 
 mod capture;
+mod identity;
+mod leftovers;
+#[cfg(target_os = "linux")]
+mod proc_fs;
 mod program;
 mod running;
 mod tail;
 mod tree;
 
 pub(crate) use self::capture::capture;
+pub(crate) use self::identity::ProcessIdentity;
+pub(crate) use self::leftovers::{Leftover, Leftovers, are_own};
 pub use self::program::{Inherit, Program, Streams};
 pub use self::running::{Output, Running};
 pub use self::tail::Tail;
+pub(crate) use self::tree::Mark;

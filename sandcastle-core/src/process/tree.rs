@@ -17,6 +17,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+#[cfg(target_os = "linux")]
+use super::proc_fs;
 use super::program::Streams;
 
 /// A program's process group, the mark that its descendants carry, and those of them that were seen.
@@ -28,26 +30,44 @@ pub(super) struct Tree {
     /// The group after its leader was waited for.
     #[cfg(target_os = "linux")]
     orphaned: Option<Pid>,
-    mark: Mark,
+    /// What any descendant carries one of.
+    marks: Vec<Mark>,
     #[cfg(target_os = "linux")]
     seen: HashMap<i32, OwnedFd>,
 }
 
 /// A variable name that no other process has.
-#[derive(Debug)]
-pub(super) struct Mark(String);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Mark(String);
+
+/// What the name of every mark begins with.
+const PREFIX: &str = "SANDCASTLE_TREE_";
 
 impl Mark {
-    pub(super) fn random() -> Self {
-        Self(format!("SANDCASTLE_TREE_{:016X}{:016X}", fastrand::u64(..), fastrand::u64(..)))
+    pub(crate) fn random() -> Self {
+        Self(format!("{PREFIX}{:016X}{:016X}", fastrand::u64(..), fastrand::u64(..)))
     }
 
-    pub(super) fn variable(&self) -> (OsString, OsString) {
+    /// Takes a mark that was written down; `None` if it is the name of any other variable.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        let digits = name.strip_prefix(PREFIX)?;
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'A'..=b'F').contains(&byte);
+        (digits.len() == 32 && digits.bytes().all(is_digit)).then(|| Self(name.to_owned()))
+    }
+
+    /// Returns the name of the variable.
+    pub(crate) fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the variable that a program has to be started with to carry the mark.
+    pub(crate) fn variable(&self) -> (OsString, OsString) {
         (OsString::from(&self.0), OsString::from("1"))
     }
 
+    /// Tells whether an environment, as `/proc` shows it, carries the mark.
     #[cfg(target_os = "linux")]
-    fn is_in(&self, environ: &[u8]) -> bool {
+    pub(super) fn is_in(&self, environ: &[u8]) -> bool {
         environ.split(|&byte| byte == 0).any(|entry| entry.strip_suffix(b"=1") == Some(self.0.as_bytes()))
     }
 }
@@ -69,9 +89,43 @@ impl Tree {
             Streams::Terminal => (None, program),
         };
         #[cfg(target_os = "linux")]
-        return Self { group, alone, orphaned: None, mark, seen: HashMap::new() };
+        return Self { group, alone, orphaned: None, marks: vec![mark], seen: HashMap::new() };
         #[cfg(not(target_os = "linux"))]
-        return Self { group, alone, mark };
+        return Self { group, alone, marks: vec![mark] };
+    }
+
+    /// Takes in whatever carries one of `marks`, without a program that it began with.
+    pub(super) fn marked(marks: Vec<Mark>) -> Self {
+        Self {
+            group: None,
+            alone: None,
+            #[cfg(target_os = "linux")]
+            orphaned: None,
+            marks,
+            #[cfg(target_os = "linux")]
+            seen: HashMap::new(),
+        }
+    }
+
+    /// Returns the mark that the program was started with.
+    pub(super) fn mark(&self) -> Option<&Mark> {
+        self.marks.first()
+    }
+
+    /// Lists the processes that are there now and live.
+    #[cfg(target_os = "linux")]
+    pub(super) fn members(&mut self) -> Vec<i32> {
+        self.look();
+        self.living();
+        let mut pids: Vec<i32> = self.seen.keys().copied().collect();
+        pids.sort_unstable();
+        pids
+    }
+
+    /// Lists the processes that are there now and live: none is known of outside Linux.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn members(&mut self) -> Vec<i32> {
+        Vec::new()
     }
 
     /// Says that the program is gone and its number may be used again.
@@ -147,7 +201,8 @@ impl Tree {
         // a process of that number, who is in the group was always in it.
         self.orphaned = self.orphaned.filter(|group| !proc_fs::exists(*group));
         let group = self.group.or(self.orphaned);
-        self.seen.extend(proc_fs::members(group, |environ| self.mark.is_in(environ)));
+        self.seen
+            .extend(proc_fs::members(group, |environ| self.marks.iter().any(|mark| mark.is_in(environ))));
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -175,103 +230,5 @@ impl Tree {
     #[cfg(not(target_os = "linux"))]
     fn kill_seen(&mut self) -> usize {
         0
-    }
-}
-
-#[cfg(target_os = "linux")]
-mod proc_fs {
-    //! Reads of `/proc`.
-
-    use std::collections::HashMap;
-    use std::fs;
-    use std::os::fd::OwnedFd;
-
-    use rustix::process::{Pid, PidfdFlags, pidfd_open};
-
-    struct Entry {
-        parent: i32,
-        member: Option<OwnedFd>,
-    }
-
-    /// Finds the living processes that are in `group`, carry the mark, or descend from one that does.
-    pub(super) fn members(group: Option<Pid>, marked: impl Fn(&[u8]) -> bool) -> HashMap<i32, OwnedFd> {
-        let mut entries: HashMap<i32, Entry> = HashMap::new();
-        let Ok(folder) = fs::read_dir("/proc") else { return HashMap::new() };
-        for pid in folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
-            if let Some(entry) = look_at(pid, group, &marked) {
-                entries.insert(pid, entry);
-            }
-        }
-        take_in_children(&mut entries);
-        entries.into_iter().filter_map(|(pid, entry)| Some((pid, entry.member?))).collect()
-    }
-
-    /// Tells whether there is a process with this number, be it one that nobody has waited for.
-    pub(super) fn exists(pid: Pid) -> bool {
-        stat(pid.as_raw_nonzero().get()).is_some()
-    }
-
-    /// Tells whether a process is there and not merely waiting to be waited for.
-    pub(super) fn is_alive(pid: i32) -> bool {
-        stat(pid).is_some_and(|stat| stat.state != 'Z')
-    }
-
-    fn look_at(pid: i32, group: Option<Pid>, marked: impl Fn(&[u8]) -> bool) -> Option<Entry> {
-        // The handle comes first: what is read afterwards is about the process that the handle holds, or nothing.
-        let handle = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
-        let stat = stat(pid)?;
-        if stat.state == 'Z' || pid == std::process::id().cast_signed() {
-            return None;
-        }
-        let in_group = group.is_some_and(|group| group.as_raw_nonzero().get() == stat.group);
-        let is_member =
-            in_group || fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| marked(&environ));
-        Some(Entry { parent: stat.parent, member: is_member.then_some(handle) })
-    }
-
-    fn take_in_children(entries: &mut HashMap<i32, Entry>) {
-        loop {
-            let found: Vec<i32> = entries
-                .iter()
-                .filter(|(_, entry)| entry.member.is_none())
-                .filter(|(_, entry)| entries.get(&entry.parent).is_some_and(|parent| parent.member.is_some()))
-                .map(|(&pid, _)| pid)
-                .collect();
-            if found.is_empty() {
-                return;
-            }
-            for pid in found {
-                let handle = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-                // The number may have been used again since it was looked at: the parent is asked once more.
-                let same =
-                    stat(pid).zip(entries.get(&pid)).is_some_and(|(now, then)| now.parent == then.parent);
-                match handle.filter(|_| same) {
-                    Some(handle) => {
-                        entries.entry(pid).and_modify(|entry| entry.member = Some(handle));
-                    }
-                    None => {
-                        entries.remove(&pid);
-                    }
-                }
-            }
-        }
-    }
-
-    struct Stat {
-        state: char,
-        parent: i32,
-        group: i32,
-    }
-
-    fn stat(pid: i32) -> Option<Stat> {
-        let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        // The name in parentheses may hold anything, parentheses included; the fields start behind the last one.
-        let text = String::from_utf8_lossy(&text);
-        let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
-        Some(Stat {
-            state: fields.next()?.chars().next()?,
-            parent: fields.next()?.parse().ok()?,
-            group: fields.next()?.parse().ok()?,
-        })
     }
 }

@@ -1,0 +1,110 @@
+//! Reads of `/proc`: who is there, who descends from whom, and since when.
+//!
+//! Linux only. Nothing is signalled here.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::fd::OwnedFd;
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+struct Entry {
+    parent: i32,
+    member: Option<OwnedFd>,
+}
+
+/// Finds the living processes that are in `group`, carry the mark, or descend from one that does.
+pub(super) fn members(group: Option<Pid>, marked: impl Fn(&[u8]) -> bool) -> HashMap<i32, OwnedFd> {
+    let mut entries: HashMap<i32, Entry> = HashMap::new();
+    let Ok(folder) = fs::read_dir("/proc") else { return HashMap::new() };
+    for pid in folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
+        if let Some(entry) = look_at(pid, group, &marked) {
+            entries.insert(pid, entry);
+        }
+    }
+    take_in_children(&mut entries);
+    entries.into_iter().filter_map(|(pid, entry)| Some((pid, entry.member?))).collect()
+}
+
+/// Tells whether there is a process with this number, be it one that nobody has waited for.
+pub(super) fn exists(pid: Pid) -> bool {
+    stat(pid.as_raw_nonzero().get()).is_some()
+}
+
+/// Tells whether a process is there and not merely waiting to be waited for.
+pub(super) fn is_alive(pid: i32) -> bool {
+    stat(pid).is_some_and(|stat| stat.is_alive())
+}
+
+fn look_at(pid: i32, group: Option<Pid>, marked: impl Fn(&[u8]) -> bool) -> Option<Entry> {
+    // The handle comes first: what is read afterwards is about the process that the handle holds, or nothing.
+    let handle = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
+    let stat = stat(pid)?;
+    if !stat.is_alive() || pid == std::process::id().cast_signed() {
+        return None;
+    }
+    let in_group = group.is_some_and(|group| group.as_raw_nonzero().get() == stat.group);
+    let is_member =
+        in_group || fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| marked(&environ));
+    Some(Entry { parent: stat.parent, member: is_member.then_some(handle) })
+}
+
+fn take_in_children(entries: &mut HashMap<i32, Entry>) {
+    loop {
+        let found: Vec<i32> = entries
+            .iter()
+            .filter(|(_, entry)| entry.member.is_none())
+            .filter(|(_, entry)| entries.get(&entry.parent).is_some_and(|parent| parent.member.is_some()))
+            .map(|(&pid, _)| pid)
+            .collect();
+        if found.is_empty() {
+            return;
+        }
+        for pid in found {
+            let handle = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+            // The number may have been used again since it was looked at: the parent is asked once more.
+            let same = stat(pid).zip(entries.get(&pid)).is_some_and(|(now, then)| now.parent == then.parent);
+            match handle.filter(|_| same) {
+                Some(handle) => {
+                    entries.entry(pid).and_modify(|entry| entry.member = Some(handle));
+                }
+                None => {
+                    entries.remove(&pid);
+                }
+            }
+        }
+    }
+}
+
+/// What the kernel says of a process.
+pub(super) struct Stat {
+    state: char,
+    parent: i32,
+    group: i32,
+    /// When it was started, in ticks since the system was.
+    pub(super) start: u64,
+}
+
+impl Stat {
+    /// Tells whether it is more than something that waits to be waited for.
+    pub(super) fn is_alive(&self) -> bool {
+        self.state != 'Z'
+    }
+}
+
+/// How many fields stand between the group and the start.
+const BETWEEN: usize = 16;
+
+/// Reads what the kernel says of a process.
+pub(super) fn stat(pid: i32) -> Option<Stat> {
+    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything, parentheses included; the fields start behind the last one.
+    let text = String::from_utf8_lossy(&text);
+    let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
+    Some(Stat {
+        state: fields.next()?.chars().next()?,
+        parent: fields.next()?.parse().ok()?,
+        group: fields.next()?.parse().ok()?,
+        start: fields.nth(BETWEEN)?.parse().ok()?,
+    })
+}
