@@ -2,7 +2,7 @@
 //!
 //! Linux only. Nothing is signalled here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::fd::OwnedFd;
 
@@ -13,17 +13,57 @@ struct Entry {
     member: Option<OwnedFd>,
 }
 
-/// Finds the living processes that are in `group`, carry the mark, or descend from one that does.
-pub(super) fn members(group: Option<Pid>, marked: impl Fn(&[u8]) -> bool) -> HashMap<i32, OwnedFd> {
-    let mut entries: HashMap<i32, Entry> = HashMap::new();
-    let Ok(folder) = fs::read_dir("/proc") else { return HashMap::new() };
-    for pid in folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
-        if let Some(entry) = look_at(pid, group, &marked) {
-            entries.insert(pid, entry);
-        }
+/// Looks through the processes of the system for those that belong together.
+///
+/// Most processes are older than the program they are looked for; reading when one was started is all they cost, and
+/// that once as long as nothing is found.
+#[derive(Debug, Default)]
+pub(super) struct Census {
+    /// When the program was started; nothing that belongs to it is older.
+    since: Option<u64>,
+    /// Those that are older. Their numbers may be used again, so this is forgotten as soon as there is anything to end.
+    older: HashSet<i32>,
+}
+
+impl Census {
+    /// Looks for what was started by `program`, or at any time if that is not known.
+    pub(super) fn since(program: Option<Pid>) -> Self {
+        let since = program.and_then(|pid| stat(pid.as_raw_nonzero().get())).map(|stat| stat.start);
+        Self { since, older: HashSet::new() }
     }
-    take_in_children(&mut entries);
-    entries.into_iter().filter_map(|(pid, entry)| Some((pid, entry.member?))).collect()
+
+    /// Forgets which numbers belong to older processes.
+    pub(super) fn start_over(&mut self) {
+        self.older.clear();
+    }
+
+    /// Finds the living processes that are in `group`, carry the mark, or descend from one that does.
+    pub(super) fn members(
+        &mut self,
+        group: Option<Pid>,
+        marked: impl Fn(&[u8]) -> bool,
+    ) -> HashMap<i32, OwnedFd> {
+        let mut entries: HashMap<i32, Entry> = HashMap::new();
+        let Ok(folder) = fs::read_dir("/proc") else { return HashMap::new() };
+        for pid in folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
+            if !self.is_older(pid)
+                && let Some(entry) = look_at(pid, group, &marked)
+            {
+                entries.insert(pid, entry);
+            }
+        }
+        take_in_children(&mut entries);
+        entries.into_iter().filter_map(|(pid, entry)| Some((pid, entry.member?))).collect()
+    }
+
+    fn is_older(&mut self, pid: i32) -> bool {
+        let Some(since) = self.since else { return false };
+        let older = self.older.contains(&pid) || stat(pid).is_some_and(|stat| stat.start < since);
+        if older {
+            self.older.insert(pid);
+        }
+        older
+    }
 }
 
 /// Tells whether there is a process with this number, be it one that nobody has waited for.

@@ -34,6 +34,8 @@ pub(super) struct Tree {
     marks: Vec<Mark>,
     #[cfg(target_os = "linux")]
     seen: HashMap<i32, OwnedFd>,
+    #[cfg(target_os = "linux")]
+    census: proc_fs::Census,
 }
 
 /// A variable name that no other process has.
@@ -89,7 +91,14 @@ impl Tree {
             Streams::Terminal => (None, program),
         };
         #[cfg(target_os = "linux")]
-        return Self { group, alone, orphaned: None, marks: vec![mark], seen: HashMap::new() };
+        return Self {
+            group,
+            alone,
+            orphaned: None,
+            marks: vec![mark],
+            seen: HashMap::new(),
+            census: proc_fs::Census::since(program),
+        };
         #[cfg(not(target_os = "linux"))]
         return Self { group, alone, marks: vec![mark] };
     }
@@ -104,6 +113,8 @@ impl Tree {
             marks,
             #[cfg(target_os = "linux")]
             seen: HashMap::new(),
+            #[cfg(target_os = "linux")]
+            census: proc_fs::Census::default(),
         }
     }
 
@@ -159,34 +170,32 @@ impl Tree {
             if self.living() == 0 {
                 return;
             }
+            self.start_over();
             tokio::time::sleep(PAUSE).await;
         }
     }
 
     /// Kills what is left, and tells how many processes there were. Waits until they are gone, half a second at most.
     pub(super) async fn kill(&mut self) -> usize {
-        let (mut most, mut empty) = (0, 0);
-        for _ in 0..PASSES {
-            let killed = self.kill_once();
-            most = most.max(killed);
-            empty = if killed == 0 { empty + 1 } else { 0 };
-            if empty == EMPTY_PASSES {
-                break;
+        let mut passes = Passes::default();
+        while passes.go_on(self.kill_once()) {
+            // Only what was found needs time to vanish; looking again for what was missed needs none.
+            if passes.found_some() {
+                self.start_over();
+                tokio::time::sleep(PAUSE).await;
             }
-            tokio::time::sleep(PAUSE).await;
         }
-        most
+        passes.most
     }
 
     /// As [`Tree::kill`], for a destructor.
     pub(super) fn kill_blocking(&mut self) {
-        let mut empty = 0;
-        for _ in 0..PASSES {
-            empty = if self.kill_once() == 0 { empty + 1 } else { 0 };
-            if empty == EMPTY_PASSES {
-                break;
+        let mut passes = Passes::default();
+        while passes.go_on(self.kill_once()) {
+            if passes.found_some() {
+                self.start_over();
+                std::thread::sleep(PAUSE);
             }
-            std::thread::sleep(PAUSE);
         }
     }
 
@@ -201,9 +210,17 @@ impl Tree {
         // a process of that number, who is in the group was always in it.
         self.orphaned = self.orphaned.filter(|group| !proc_fs::exists(*group));
         let group = self.group.or(self.orphaned);
-        self.seen
-            .extend(proc_fs::members(group, |environ| self.marks.iter().any(|mark| mark.is_in(environ))));
+        let Self { census, marks, seen, .. } = self;
+        seen.extend(census.members(group, |environ| marks.iter().any(|mark| mark.is_in(environ))));
     }
+
+    #[cfg(target_os = "linux")]
+    fn start_over(&mut self) {
+        self.census.start_over();
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn start_over(&mut self) {}
 
     #[cfg(not(target_os = "linux"))]
     fn look(&mut self) {}
@@ -230,5 +247,27 @@ impl Tree {
     #[cfg(not(target_os = "linux"))]
     fn kill_seen(&mut self) -> usize {
         0
+    }
+}
+
+/// Counts how often was looked, and what was found.
+#[derive(Default)]
+struct Passes {
+    count: u32,
+    empty: u32,
+    most: usize,
+}
+
+impl Passes {
+    /// Notes what a pass has found, and tells whether there has to be another.
+    fn go_on(&mut self, found: usize) -> bool {
+        self.count += 1;
+        self.most = self.most.max(found);
+        self.empty = if found == 0 { self.empty + 1 } else { 0 };
+        self.empty < EMPTY_PASSES && self.count < PASSES
+    }
+
+    fn found_some(&self) -> bool {
+        self.empty == 0
     }
 }
