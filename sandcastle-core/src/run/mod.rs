@@ -14,7 +14,9 @@ mod deadline;
 mod driver;
 mod entry;
 mod event;
+mod expansion;
 mod failure;
+mod hooks;
 mod interactive;
 mod iteration;
 mod ledger;
@@ -25,10 +27,17 @@ mod outcome;
 mod output_mode;
 mod retry;
 mod shared;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod timeouts;
 
 pub use self::event::RunEvent;
+pub use self::hooks::{Hook, Hooks};
 pub use self::interactive::{InteractiveResult, interactive};
 pub use self::options::{BranchStrategy, Logging, RunOptions};
 pub use self::outcome::{AnswerGuarantee, RunResult, StructuredOutputError};
 pub use self::output_mode::{InteractiveOutput, NoOutput, RunFuture, RunOutput, run, run_spec, run_with};
 pub use self::shared::{Executed, Sandbox, create_sandbox};
+pub use self::shell::CommandFailure;
+pub use self::timeouts::Timeouts;
