@@ -46,11 +46,6 @@ impl Expression {
 }
 
 impl Filled {
-    /// Makes a prompt of one text.
-    pub(super) fn literal(text: String) -> Self {
-        Self { pieces: vec![Piece::Text(text)] }
-    }
-
     /// Tells whether there is anything to run.
     pub(crate) fn has_expressions(&self) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Expression(_)))

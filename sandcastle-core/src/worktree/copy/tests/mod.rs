@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use super::*;
-use crate::testing::ScratchRepo;
+use crate::git;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -277,18 +277,17 @@ async fn a_dropped_copy_stops_before_the_drop_returns() {
 
 #[tokio::test]
 async fn w_30_copies_that_git_does_not_ignore_are_told() {
-    let (from, to) = (ScratchRepo::new().await.unwrap(), ScratchRepo::new().await.unwrap());
-    to.write(".gitignore", "node_modules\n/cfg/local/\n").unwrap();
-    to.git(["add", "."]).await.unwrap();
+    let bench = Bench::new();
+    let to = bench.at("to");
+    bench.write("to/.gitignore", "node_modules\n/cfg/local/\n");
+    bench.write("to/README.md", "here before");
+    git::print(&to, ["init", "--quiet"]).await.unwrap();
+    git::print(&to, ["add", "."]).await.unwrap();
     for path in ["node_modules/a/b", "cfg/local/x", "notes/[a]", "README.md"] {
-        from.write(path, "x").unwrap();
+        bench.write(&format!("from/{path}"), "x");
     }
-    let copy = async |paths: &[&str]| {
-        let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-        copy_into(from.path(), to.path(), &paths, MINUTE).await.unwrap()
-    };
-    assert_eq!(copy(&["node_modules", "cfg"]).await, Vec::<String>::new());
-    let notes = copy(&["notes/[a]", "README.md", "cfg"]).await;
+    assert_eq!(bench.copy(&["node_modules", "cfg"]).await.unwrap(), Vec::<String>::new());
+    let notes = bench.copy(&["notes/[a]", "README.md", "cfg"]).await.unwrap();
     assert_eq!(
         notes,
         [
