@@ -18,11 +18,11 @@
 pub use sandcastle_agents::{ClaudeCode, Codex, Effort, PermissionMode, Scripted, registry};
 pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
-    CancellationToken, Commit, CommitId, Error, ErrorKind, Executed, Exit, ExtractError, InteractiveOutput,
-    InteractiveResult, Iteration, Logging, NoOutput, NoSandbox, OutputFormat, OutputSpec, Problem, Result,
-    RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxProvider, SessionId,
-    Snippet, SnippetStyle, Stage, StructuredOutputError, Usage, Work, agent, create_sandbox, event,
-    interactive, jsonl, output, run, run_spec, run_with, sandbox, session,
+    CancellationToken, CommandFailure, Commit, CommitId, Error, ErrorKind, Executed, Exit, ExtractError,
+    Hook, Hooks, InteractiveOutput, InteractiveResult, Iteration, Logging, NoOutput, NoSandbox, OutputFormat,
+    OutputSpec, Problem, Result, RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox,
+    SandboxProvider, SessionId, Snippet, SnippetStyle, Stage, StructuredOutputError, Timeouts, Usage, Work,
+    agent, create_sandbox, event, interactive, jsonl, output, run, run_spec, run_with, sandbox, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;

@@ -1,12 +1,32 @@
 //! The prompt of a run: text given inline, or a template read from a file.
 //!
-//! An inline prompt is passed on as it is. A file is a template whose placeholders are filled with the arguments.
+//! An inline prompt is passed on as it is. A file is a template: `syntax` says what is written in it, `quoting` where a
+//! value can be put into a command, and a [`PromptTemplate`] is one that was read once, checked, and can be filled with
+//! the branches of each iteration. What comes out, [`Filled`], is text and commands; `run::expansion` runs those.
 
+mod file;
+mod filled;
+mod quoting;
+mod syntax;
 mod template;
+#[cfg(test)]
+mod tests;
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+pub(crate) use self::filled::{Expression, Filled, Piece};
+pub(crate) use self::template::PromptTemplate;
 use crate::error::{Error, ErrorKind, Result};
+use crate::id::BranchName;
+
+/// Stands for the branch that the agent works on.
+const SOURCE_BRANCH: &str = "SOURCE_BRANCH";
+/// Stands for the branch that its work is for.
+const TARGET_BRANCH: &str = "TARGET_BRANCH";
+
+/// Values by name.
+type Arguments = BTreeMap<String, String>;
 
 /// Says where a prompt comes from.
 #[derive(Clone, Debug)]
@@ -17,12 +37,42 @@ pub(crate) enum PromptSource {
     File(PathBuf),
 }
 
-/// A prompt that is ready to be said.
-#[derive(Debug)]
-pub(crate) struct Prompt {
-    pub(crate) text: String,
-    /// Arguments that the template does not mention.
-    pub(crate) unused: Vec<String>,
+/// The branches that a template can name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Branches<'a> {
+    /// The one that the agent works on.
+    pub(crate) source: &'a BranchName,
+    /// The one that its work is for.
+    pub(crate) target: &'a BranchName,
+}
+
+impl PromptSource {
+    /// Reads the prompt, once, and checks everything about it that can be told before a run.
+    ///
+    /// Of two arguments with one name the last counts.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Prompt`] when the file cannot be read, an argument is missing or cannot be one, a placeholder is
+    /// where no value can be put, or the prompt is blank.
+    pub(crate) fn read(&self, arguments: &[(String, String)]) -> Result<PromptTemplate> {
+        self.template(arguments)?.complete()
+    }
+
+    /// As [`PromptSource::read`], for somebody who can be asked for what [`PromptTemplate::missing`] names.
+    pub(crate) fn template(&self, arguments: &[(String, String)]) -> Result<PromptTemplate> {
+        match self {
+            Self::Inline(text) if arguments.is_empty() => Ok(PromptTemplate::literal(text)),
+            Self::Inline(_) => Err(Error::new(
+                ErrorKind::Prompt,
+                "use arguments with an inline prompt, which has no placeholders",
+            )
+            .with_hint("read the prompt from a file with `prompt_file`, or put the values into the text")),
+            Self::File(path) => {
+                let arguments = checked(arguments)?;
+                PromptTemplate::parse(&file::read(path)?, path.clone(), arguments)
+            }
+        }
+    }
 }
 
 /// Returns the slash command that a prompt begins with, such as `/review`; a path is none.
@@ -35,72 +85,24 @@ pub(crate) fn slash_command(prompt: &str) -> Option<&str> {
     (name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(in_a_name)).then_some(word)
 }
 
-impl PromptSource {
-    /// Reads the prompt and fills in the arguments.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Prompt`] when the file cannot be read or is not UTF-8, when an argument is missing or cannot be one,
-    /// and when the prompt is blank.
-    pub(crate) fn resolve(&self, arguments: &[(String, String)]) -> Result<Prompt> {
-        let prompt = match self {
-            Self::Inline(text) if arguments.is_empty() => Prompt { text: text.clone(), unused: Vec::new() },
-            Self::Inline(_) => {
-                return Err(Error::new(
-                    ErrorKind::Prompt,
-                    "use arguments with an inline prompt, which has no placeholders",
-                )
-                .with_hint(
-                    "read the prompt from a file with `prompt_file`, or put the values into the text",
-                ));
-            }
-            Self::File(path) => filled(path, arguments)?,
-        };
-        if prompt.text.trim().is_empty() {
-            return Err(
-                Error::new(ErrorKind::Prompt, "use a blank prompt").with_hint("say what the agent is to do")
-            );
+fn checked(arguments: &[(String, String)]) -> Result<Arguments> {
+    for (name, value) in arguments {
+        let shown = format!("{:.60}", name.escape_debug().to_string());
+        let refused = |what: &str| Error::new(ErrorKind::Prompt, what.to_owned());
+        if !syntax::is_key(name) {
+            return Err(refused(&format!("use `{shown}` as the name of a prompt argument"))
+                .with_hint("a name is a letter or `_`, then letters, digits and `_`"));
         }
-        Ok(prompt)
-    }
-}
-
-fn filled(path: &Path, arguments: &[(String, String)]) -> Result<Prompt> {
-    if let Some((key, _)) = arguments.iter().find(|(key, _)| !template::is_key(key)) {
-        return Err(Error::new(
-            ErrorKind::Prompt,
-            format!("use `{:.60}` as the name of a prompt argument", key.escape_debug().to_string()),
-        )
-        .with_hint("a name is a letter or `_`, then letters, digits and `_`"));
-    }
-    match template::fill(&read(path)?, arguments) {
-        Ok(filled) => Ok(Prompt { text: filled.text, unused: filled.unused }),
-        Err(unfilled) => {
-            let places: Vec<String> = unfilled
-                .iter()
-                .map(|place| {
-                    format!("`{{{{{}}}}}` at {}:{}:{}", place.key, path.display(), place.line, place.column)
-                })
-                .collect();
-            Err(Error::new(
-                ErrorKind::Prompt,
-                format!("fill in the prompt: no argument for {}", places.join(", ")),
-            )
-            .with_hint("give it with `prompt_arg`, or write `\\{{` for braces that are meant as text"))
+        if matches!(name.as_str(), SOURCE_BRANCH | TARGET_BRANCH) {
+            return Err(refused(&format!("use `{shown}` as the name of a prompt argument: it is built in"))
+                .with_hint("`{{SOURCE_BRANCH}}` is the branch of the agent, `{{TARGET_BRANCH}}` the one its work is for"));
+        }
+        if value.contains('\0') {
+            return Err(refused(&format!(
+                "use the value of the prompt argument `{shown}`: it has a NUL character"
+            ))
+            .with_hint("neither a program nor a shell can be given one"));
         }
     }
-}
-
-fn read(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        Error::new(ErrorKind::Prompt, format!("read the prompt file `{}`", path.display()))
-            .with_source(error)
-            .with_hint("a relative path is looked up in the folder of this process, not in the run's `cwd`")
-    })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Error::new(
-            ErrorKind::Prompt,
-            format!("read the prompt file `{}`: byte {at} is not UTF-8", path.display()),
-        )
-    })
+    Ok(arguments.iter().cloned().collect())
 }

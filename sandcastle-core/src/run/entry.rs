@@ -18,9 +18,9 @@ use super::options::Settings;
 use crate::agent::{Agent, AgentRequest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
-use crate::id::SessionId;
+use crate::id::{BranchName, SessionId};
 use crate::output::OutputSpec;
-use crate::prompt::Prompt;
+use crate::prompt::{Branches, PromptTemplate};
 use crate::session::SessionRequest;
 
 /// Options that have passed.
@@ -44,13 +44,16 @@ pub(super) async fn check(settings: &Settings, spec: Option<&OutputSpec>) -> Res
         check_output(settings, spec)?;
     }
     let cwd = check_folder(settings.cwd.as_deref())?;
-    let Prompt { text: prompt, unused: unused_arguments } = check_prompt(settings)?;
+    let template = check_prompt(settings)?;
+    let prompt = filled(&template, &BranchName::from_git("HEAD"));
     if let Some(spec) = spec {
         check_tag(&prompt, spec)?;
     }
     settings.agent.command(&AgentRequest::new(&prompt, &cwd, &session))?;
     let repository = Repository::discover(&cwd).await?;
     repository.top()?;
+    let prompt = filled(&template, &repository.head().await?.branch);
+    let unused_arguments = template.unused().into_iter().map(str::to_owned).collect();
     Ok(Checked { cwd, prompt, unused_arguments, session, repository })
 }
 
@@ -61,9 +64,11 @@ pub(super) async fn check_interactive(settings: &Settings) -> Result<Checked> {
     }
     let session = check_session(settings)?;
     let cwd = check_folder(settings.cwd.as_deref())?;
-    let prompt = if settings.prompts.is_empty() { String::new() } else { check_prompt(settings)?.text };
+    let template = if settings.prompts.is_empty() { None } else { Some(check_prompt(settings)?) };
     let repository = Repository::discover(&cwd).await?;
     repository.top()?;
+    let branch = repository.head().await?.branch;
+    let prompt = template.map(|template| filled(&template, &branch)).unwrap_or_default();
     Ok(Checked { cwd, prompt, unused_arguments: Vec::new(), session, repository })
 }
 
@@ -156,14 +161,18 @@ fn check_folder(cwd: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-fn check_prompt(settings: &Settings) -> Result<Prompt> {
+fn check_prompt(settings: &Settings) -> Result<PromptTemplate> {
     match settings.prompts.as_slice() {
-        [source] => source.resolve(&settings.prompt_args),
+        [source] => source.read(&settings.prompt_args),
         [] => Err(Error::new(ErrorKind::Prompt, "run without a prompt")
             .with_hint("call `prompt` or `prompt_file` on the options")),
         more => Err(Error::new(ErrorKind::Prompt, format!("use {} prompts at once", more.len()))
             .with_hint("call either `prompt` or `prompt_file`, and only once")),
     }
+}
+
+fn filled(template: &PromptTemplate, branch: &BranchName) -> String {
+    template.fill(&Branches { source: branch, target: branch }).for_checks()
 }
 
 fn check_tag(prompt: &str, spec: &OutputSpec) -> Result<()> {

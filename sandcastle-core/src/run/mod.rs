@@ -1,10 +1,11 @@
 //! A run: from options to a value, through one agent or several, one after the other.
 //!
-//! The way is the same for every entry point: `options` and the `contract` of their output are checked by `entry` before anything is touched, `driver`
-//! makes the sandbox and goes through the iterations, `iteration` plays one agent process to its end while `listener`
-//! reads what it prints, `retry` goes
-//! through the attempts at a structured output, and `outcome` is what the caller gets. `ledger` holds what has been
-//! done so far, on the good way and on every bad one.
+//! The way is the same for every entry point: `options` and the `contract` of their output are checked by `entry` before
+//! anything is touched, `driver` makes the sandbox and goes through the iterations, `hooks` are run when worktree and
+//! sandbox are ready, `expansion` runs the shell expressions of the prompt (both through `shell`, within the `timeouts`),
+//! `iteration` plays one agent process to its end while `listener` reads what it prints, `retry` goes through the
+//! attempts at a structured output, and `outcome` is what the caller gets. `ledger` holds what has been done so far, on
+//! the good way and on every bad one.
 //!
 //! No agent is known by name here, nothing is printed, and an agent is started only through a sandbox.
 
@@ -14,7 +15,9 @@ mod deadline;
 mod driver;
 mod entry;
 mod event;
+mod expansion;
 mod failure;
+mod hooks;
 mod interactive;
 mod iteration;
 mod ledger;
@@ -25,10 +28,17 @@ mod outcome;
 mod output_mode;
 mod retry;
 mod shared;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod timeouts;
 
 pub use self::event::RunEvent;
+pub use self::hooks::{Hook, Hooks};
 pub use self::interactive::{InteractiveResult, interactive};
 pub use self::options::{BranchStrategy, Logging, RunOptions};
 pub use self::outcome::{AnswerGuarantee, RunResult, StructuredOutputError};
 pub use self::output_mode::{InteractiveOutput, NoOutput, RunFuture, RunOutput, run, run_spec, run_with};
 pub use self::shared::{Executed, Sandbox, create_sandbox};
+pub use self::shell::CommandFailure;
+pub use self::timeouts::Timeouts;
