@@ -3,6 +3,7 @@
 //! Every module describes its failures in its own words and turns them into [`Error`] at its edge. What a caller
 //! needs in order to react is the [`ErrorKind`], the hints, and the [`Work`] that had been done by then.
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -140,8 +141,64 @@ impl Error {
         matches!(self.kind(), ErrorKind::IdleTimeout | ErrorKind::TotalTimeout | ErrorKind::StepTimeout)
     }
 
+    /// Puts the message, the hints and the causes into other words. A cause whose words stay the same stays what it is.
+    pub(crate) fn reworded(mut self, word: &dyn Fn(&str) -> Cow<'_, str>) -> Self {
+        let inner = &mut *self.0;
+        inner.message = word(&inner.message).into_owned();
+        inner.hints.iter_mut().for_each(|hint| *hint = word(hint).into_owned());
+        inner.source = inner.source.take().map(|source| Reworded::unless_the_same(source, word));
+        self
+    }
+
     pub(crate) fn source_as<E: StdError + 'static>(&self) -> Option<&E> {
         self.0.source.as_deref().and_then(|source| source.downcast_ref())
+    }
+}
+
+/// A cause in other words.
+struct Reworded {
+    said: String,
+    at_length: String,
+    source: Option<Box<Self>>,
+}
+
+impl Reworded {
+    fn unless_the_same(source: Source, word: &dyn Fn(&str) -> Cow<'_, str>) -> Source {
+        let mut cause: Option<&(dyn StdError + 'static)> = Some(&*source);
+        while let Some(error) = cause {
+            let shown = format!("{error:#}\n{error:?}");
+            if word(&shown) != shown {
+                return Box::new(Self::of(&*source, word));
+            }
+            cause = error.source();
+        }
+        source
+    }
+
+    fn of(error: &(dyn StdError + 'static), word: &dyn Fn(&str) -> Cow<'_, str>) -> Self {
+        Self {
+            said: word(&error.to_string()).into_owned(),
+            at_length: word(&format!("{error:#}")).into_owned(),
+            source: error.source().map(|source| Box::new(Self::of(source, word))),
+        }
+    }
+}
+
+impl fmt::Display for Reworded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if f.alternate() { &self.at_length } else { &self.said })
+    }
+}
+
+impl fmt::Debug for Reworded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.at_length)
+    }
+}
+
+impl StdError for Reworded {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
     }
 }
 
