@@ -20,9 +20,9 @@ pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
     CancellationToken, Commit, CommitId, Error, ErrorKind, Executed, Exit, ExtractError, InteractiveOutput,
     InteractiveResult, Iteration, Logging, NoOutput, NoSandbox, OutputFormat, OutputSpec, Problem, Result,
-    RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxProvider, SessionId,
-    Snippet, SnippetStyle, Stage, StructuredOutputError, Usage, Work, agent, create_sandbox, event,
-    interactive, jsonl, output, run, run_spec, run_with, sandbox, session,
+    RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxProvider, Secrets,
+    SessionId, Snippet, SnippetStyle, Stage, StructuredOutputError, Usage, Work, agent, create_sandbox,
+    event, interactive, jsonl, output, run, run_spec, run_with, sandbox, secret, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;

@@ -13,6 +13,7 @@ mod contract;
 mod deadline;
 mod driver;
 mod entry;
+mod environment;
 mod event;
 mod failure;
 mod interactive;
