@@ -146,8 +146,16 @@ impl Error {
         let inner = &mut *self.0;
         inner.message = word(&inner.message).into_owned();
         inner.hints.iter_mut().for_each(|hint| *hint = word(hint).into_owned());
-        inner.source = inner.source.take().map(|source| Reworded::unless_the_same(source, word));
+        if let Some(source) = inner.source.as_deref()
+            && let Some(reworded) = Reworded::unless_the_same(source, word)
+        {
+            inner.source = Some(Box::new(reworded));
+        }
         self
+    }
+
+    pub(crate) fn source_as_mut<E: StdError + 'static>(&mut self) -> Option<&mut E> {
+        self.0.source.as_deref_mut().and_then(|source| source.downcast_mut())
     }
 
     pub(crate) fn source_as<E: StdError + 'static>(&self) -> Option<&E> {
@@ -156,23 +164,27 @@ impl Error {
 }
 
 /// A cause in other words.
-struct Reworded {
+pub(crate) struct Reworded {
     said: String,
     at_length: String,
     source: Option<Box<Self>>,
 }
 
 impl Reworded {
-    fn unless_the_same(source: Source, word: &dyn Fn(&str) -> Cow<'_, str>) -> Source {
-        let mut cause: Option<&(dyn StdError + 'static)> = Some(&*source);
-        while let Some(error) = cause {
-            let shown = format!("{error:#}\n{error:?}");
+    /// Puts an error and its causes into other words, if those are others.
+    pub(crate) fn unless_the_same(
+        error: &(dyn StdError + 'static),
+        word: &dyn Fn(&str) -> Cow<'_, str>,
+    ) -> Option<Self> {
+        let mut cause = Some(error);
+        while let Some(part) = cause {
+            let shown = format!("{part:#}\n{part:?}");
             if word(&shown) != shown {
-                return Box::new(Self::of(&*source, word));
+                return Some(Self::of(error, word));
             }
-            cause = error.source();
+            cause = part.source();
         }
-        source
+        None
     }
 
     fn of(error: &(dyn StdError + 'static), word: &dyn Fn(&str) -> Cow<'_, str>) -> Self {

@@ -9,7 +9,6 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::env_file::EnvFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 

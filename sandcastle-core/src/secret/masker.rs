@@ -112,7 +112,7 @@ impl Masker {
         self.held.drain(..length);
         self.covered.retain_mut(|part| {
             *part = part.start.saturating_sub(length)..part.end.saturating_sub(length);
-            !part.is_empty()
+            part.start < part.end
         });
     }
 }
