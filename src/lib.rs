@@ -21,8 +21,9 @@ pub use sandcastle_core::{
     CancellationToken, CommandFailure, Commit, CommitId, Error, ErrorKind, Executed, Exit, ExtractError,
     Hook, Hooks, InteractiveOutput, InteractiveResult, Iteration, Logging, NoOutput, NoSandbox, OutputFormat,
     OutputSpec, Problem, Result, RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox,
-    SandboxProvider, SessionId, Snippet, SnippetStyle, Stage, StructuredOutputError, Timeouts, Usage, Work,
-    agent, create_sandbox, event, interactive, jsonl, output, run, run_spec, run_with, sandbox, session,
+    SandboxProvider, Secrets, SessionId, Snippet, SnippetStyle, Stage, StructuredOutputError, Timeouts,
+    Usage, Work, agent, create_sandbox, event, interactive, jsonl, output, run, run_spec, run_with, sandbox,
+    secret, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::event::{AgentEvent, FailureKind};
 use crate::id::SessionId;
+use crate::secret::Variables;
 use crate::session::SessionRequest;
 use crate::work::Usage;
 
@@ -27,6 +28,14 @@ pub trait Agent: Send + Sync + fmt::Debug + 'static {
 
     /// Returns what the program can do.
     fn capabilities(&self) -> Capabilities;
+
+    /// Returns the variables that were set for it by whoever made it.
+    ///
+    /// They are over those of the sandbox and of `.sandcastle/.env`, and under those of the run. A variable that the sandbox
+    /// sets too is an error before anything is started.
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        Vec::new()
+    }
 
     /// Returns the command line of one unattended turn.
     ///
@@ -127,7 +136,7 @@ impl<'a> AgentRequest<'a> {
 }
 
 /// The command line of an agent: an argument vector, never a shell string.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct AgentCommand {
     /// The program, looked up on the sandbox's `PATH` if it has no slash.
@@ -191,6 +200,20 @@ impl AgentCommand {
     }
 }
 
+impl fmt::Debug for AgentCommand {
+    /// Shows the names of variables and never their values, and how long the input is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, args, env, stdin, stop } = self;
+        f.debug_struct("AgentCommand")
+            .field("program", program)
+            .field("args", args)
+            .field("env", &Variables::names(env))
+            .field("stdin", &format_args!("{} bytes", stdin.len()))
+            .field("stop", stop)
+            .finish()
+    }
+}
+
 /// Says how a program is asked to stop before it is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -232,7 +255,7 @@ pub enum StopSignal {
 }
 
 /// Says where an agent's session files are, as seen from this host.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct SessionPlace<'a> {
     /// The home folder that the agent had.
@@ -248,6 +271,18 @@ impl<'a> SessionPlace<'a> {
     #[must_use]
     pub fn new(home: &'a Path, cwd: &'a Path, env: &'a [(OsString, OsString)]) -> Self {
         Self { home, cwd, env }
+    }
+}
+
+impl fmt::Debug for SessionPlace<'_> {
+    /// Shows the names of variables and never their values.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { home, cwd, env } = self;
+        f.debug_struct("SessionPlace")
+            .field("home", home)
+            .field("cwd", cwd)
+            .field("env", &Variables::names(env))
+            .finish()
     }
 }
 

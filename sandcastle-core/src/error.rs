@@ -3,6 +3,7 @@
 //! Every module describes its failures in its own words and turns them into [`Error`] at its edge. What a caller
 //! needs in order to react is the [`ErrorKind`], the hints, and the [`Work`] that had been done by then.
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -140,8 +141,76 @@ impl Error {
         matches!(self.kind(), ErrorKind::IdleTimeout | ErrorKind::TotalTimeout | ErrorKind::StepTimeout)
     }
 
+    /// Puts the message, the hints and the causes into other words. A cause whose words stay the same stays what it is.
+    pub(crate) fn reworded(mut self, word: &dyn Fn(&str) -> Cow<'_, str>) -> Self {
+        let inner = &mut *self.0;
+        inner.message = word(&inner.message).into_owned();
+        inner.hints.iter_mut().for_each(|hint| *hint = word(hint).into_owned());
+        if let Some(source) = inner.source.as_deref()
+            && let Some(reworded) = Reworded::unless_the_same(source, word)
+        {
+            inner.source = Some(Box::new(reworded));
+        }
+        self
+    }
+
+    pub(crate) fn source_as_mut<E: StdError + 'static>(&mut self) -> Option<&mut E> {
+        self.0.source.as_deref_mut().and_then(|source| source.downcast_mut())
+    }
+
     pub(crate) fn source_as<E: StdError + 'static>(&self) -> Option<&E> {
         self.0.source.as_deref().and_then(|source| source.downcast_ref())
+    }
+}
+
+/// A cause in other words.
+pub(crate) struct Reworded {
+    said: String,
+    at_length: String,
+    source: Option<Box<Self>>,
+}
+
+impl Reworded {
+    /// Puts an error and its causes into other words, if those are others.
+    pub(crate) fn unless_the_same(
+        error: &(dyn StdError + 'static),
+        word: &dyn Fn(&str) -> Cow<'_, str>,
+    ) -> Option<Self> {
+        let mut cause = Some(error);
+        while let Some(part) = cause {
+            let shown = format!("{part:#}\n{part:?}");
+            if word(&shown) != shown {
+                return Some(Self::of(error, word));
+            }
+            cause = part.source();
+        }
+        None
+    }
+
+    fn of(error: &(dyn StdError + 'static), word: &dyn Fn(&str) -> Cow<'_, str>) -> Self {
+        Self {
+            said: word(&error.to_string()).into_owned(),
+            at_length: word(&format!("{error:#}")).into_owned(),
+            source: error.source().map(|source| Box::new(Self::of(source, word))),
+        }
+    }
+}
+
+impl fmt::Display for Reworded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if f.alternate() { &self.at_length } else { &self.said })
+    }
+}
+
+impl fmt::Debug for Reworded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.at_length)
+    }
+}
+
+impl StdError for Reworded {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
     }
 }
 

@@ -18,6 +18,7 @@ mod process;
 mod prompt;
 mod run;
 pub mod sandbox;
+pub mod secret;
 pub mod session;
 pub mod testing;
 mod work;
@@ -38,4 +39,5 @@ pub use crate::run::{
     StructuredOutputError, Timeouts, create_sandbox, interactive, run, run_spec, run_with,
 };
 pub use crate::sandbox::{NoSandbox, SandboxProvider};
+pub use crate::secret::Secrets;
 pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};

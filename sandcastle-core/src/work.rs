@@ -217,7 +217,9 @@ pub enum AttemptOutcome {
 }
 
 /// Holds everything a run had done by the time it ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+///
+/// `Debug` shows how long the text is and not what it says: it is the caller's data, and may hold secrets.
+#[derive(Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Work {
     /// Commits that the agent made, oldest first, of every iteration and attempt.
@@ -238,6 +240,33 @@ pub struct Work {
     pub log_file: Option<PathBuf>,
     /// Things that went wrong without failing the run.
     pub warnings: Vec<String>,
+}
+
+impl std::fmt::Debug for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            commits,
+            branch,
+            preserved_worktree,
+            iterations,
+            attempts,
+            usage,
+            text,
+            log_file,
+            warnings,
+        } = self;
+        f.debug_struct("Work")
+            .field("commits", commits)
+            .field("branch", branch)
+            .field("preserved_worktree", preserved_worktree)
+            .field("iterations", iterations)
+            .field("attempts", attempts)
+            .field("usage", usage)
+            .field("text", &format_args!("{} bytes", text.len()))
+            .field("log_file", log_file)
+            .field("warnings", warnings)
+            .finish()
+    }
 }
 
 impl Work {

@@ -53,7 +53,7 @@ fn session(command: AgentCommand, session: &SessionRequest) -> AgentCommand {
 }
 
 fn finished(agent: &ClaudeCode, mut command: AgentCommand) -> AgentCommand {
-    for (key, value) in &agent.env {
+    for (key, value) in agent.env.iter() {
         command = command.env(key, value);
     }
     // A termination would leave the tool that is running alive.

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
 use sandcastle_core::event::FailureKind;
+use sandcastle_core::secret::Variables;
 use sandcastle_core::{Result, SessionId};
 
 use crate::effort::Effort;
@@ -45,7 +46,7 @@ pub struct ClaudeCode {
     permissions: PermissionMode,
     max_turns: Option<u32>,
     args: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
+    env: Variables,
 }
 
 /// Says what Claude Code may do without asking. Where it would have to ask, an unattended run refuses the tool.
@@ -78,7 +79,7 @@ impl ClaudeCode {
             permissions: PermissionMode::default(),
             max_turns: None,
             args: Vec::new(),
-            env: Vec::new(),
+            env: Variables::default(),
         }
     }
 
@@ -117,10 +118,10 @@ impl ClaudeCode {
         self
     }
 
-    /// Sets a variable for the program.
+    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
     #[must_use]
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.push((key.into(), value.into()));
+        self.env.set(key, value);
         self
     }
 }
@@ -136,6 +137,10 @@ impl Agent for ClaudeCode {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
     }
 
     fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {

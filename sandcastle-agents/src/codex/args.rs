@@ -86,7 +86,7 @@ fn configured(agent: &Codex, mut command: AgentCommand) -> AgentCommand {
     for (key, value) in &agent.config {
         command = command.args(["-c".to_owned(), format!("{key}={value}")]);
     }
-    for (key, value) in &agent.env {
+    for (key, value) in agent.env.iter() {
         command = command.env(key, value);
     }
     // Of all signals only this one ends its tools as well.

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
 use sandcastle_core::event::FailureKind;
+use sandcastle_core::secret::Variables;
 use sandcastle_core::{Result, SessionId, Usage};
 
 use crate::effort::Effort;
@@ -44,7 +45,7 @@ pub struct Codex {
     effort: Option<Effort>,
     config: Vec<(String, String)>,
     args: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
+    env: Variables,
 }
 
 impl Codex {
@@ -57,7 +58,7 @@ impl Codex {
             effort: None,
             config: Vec::new(),
             args: Vec::new(),
-            env: Vec::new(),
+            env: Variables::default(),
         }
     }
 
@@ -89,10 +90,10 @@ impl Codex {
         self
     }
 
-    /// Sets a variable for the program.
+    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
     #[must_use]
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.push((key.into(), value.into()));
+        self.env.set(key, value);
         self
     }
 }
@@ -108,6 +109,10 @@ impl Agent for Codex {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
     }
 
     fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {

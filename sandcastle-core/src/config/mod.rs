@@ -3,7 +3,10 @@
 //! Everything that is written there by runs hides itself from git; what a person keeps there (prompts, a `Dockerfile`)
 //! does not. Nothing is written before a run begins.
 
+mod env_file;
+
 use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -40,6 +43,14 @@ impl Kept {
             Self::Locks => "locks",
         }
     }
+
+    /// Tells who may look into the folder. What agents said is the user's own; a worktree is also for the user of a sandbox.
+    fn mode(self) -> u32 {
+        match self {
+            Self::Logs | Self::Runs => 0o700,
+            Self::Worktrees | Self::Locks => 0o777,
+        }
+    }
 }
 
 impl ConfigDir {
@@ -71,7 +82,8 @@ impl ConfigDir {
         let folder = self.place_of(kept);
         let ignore = folder.join(".gitignore");
         let hide = || {
-            fs::create_dir_all(&folder)?;
+            fs::create_dir_all(&self.root)?;
+            fs::DirBuilder::new().recursive(true).mode(kept.mode()).create(&folder)?;
             if ignore.exists() { Ok(()) } else { fs::write(&ignore, "*\n") }
         };
         hide().map_err(|error| {

@@ -1,10 +1,13 @@
 //! What to start: a program, its arguments, its environment and its input.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::secret::Variables;
+
 /// Describes a program to start; never a shell string.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Program {
     /// The program, looked up on `PATH` if it has no slash.
@@ -101,5 +104,22 @@ impl Program {
     pub fn streams(mut self, streams: Streams) -> Self {
         self.streams = streams;
         self
+    }
+}
+
+impl fmt::Debug for Program {
+    /// Shows the names of variables and never their values, and how long the input is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, args, cwd, env, removed_env, inherit, stdin, streams } = self;
+        f.debug_struct("Program")
+            .field("name", name)
+            .field("args", args)
+            .field("cwd", cwd)
+            .field("env", &Variables::names(env))
+            .field("removed_env", removed_env)
+            .field("inherit", inherit)
+            .field("stdin", &format_args!("{} bytes", stdin.len()))
+            .field("streams", streams)
+            .finish()
     }
 }

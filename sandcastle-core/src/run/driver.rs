@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use super::audience::Audience;
 use super::contract::Contract;
 use super::deadline::Limits;
 use super::entry::{self, Checked};
+use super::environment::Environment;
 use super::event::RunEvent;
 use super::failure;
 use super::iteration::{Stage, TurnEnd};
 use super::ledger::Ledger;
-use super::log::RunLog;
+use super::log::{LogName, RunLog};
 use super::options::Settings;
 use super::outcome::{Ending, RunResult};
 use super::retry::Attempts;
@@ -29,11 +31,16 @@ pub(super) type Judge<'a> = dyn FnMut(Locator) -> Result<(), ExtractError> + Sen
 pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> Result<RunResult<C::Value>> {
     let spec = contract.spec();
     let checked = entry::check(&settings, spec.as_deref()).await?;
-    let name = settings.name.as_deref().unwrap_or("run");
-    let log = RunLog::open(settings.logging.as_ref(), &ConfigDir::of(&checked.repository), name)?;
-    let mut ledger = Ledger::new(checked.repository.clone(), log, settings.on_event.clone());
+    let config = ConfigDir::of(&checked.repository);
+    let environment =
+        Environment::of(&config, settings.sandbox.as_ref(), settings.agent.as_ref(), &settings.env)?;
+    let head = checked.repository.head().await?;
+    let name = LogName { target: None, source: &head.branch, name: settings.name.as_deref() };
+    let log = RunLog::open(settings.logging.as_ref(), &config, &name)?;
+    let audience = Audience::new(log, settings.on_event.clone(), environment.secrets(&[])?);
+    let mut ledger = Ledger::new(checked.repository.clone(), audience);
     let mut judge = |locator: Locator| contract.judge(locator.finish()?.as_str());
-    let ending = go(&settings, checked, spec.as_deref(), &mut judge, &mut ledger).await;
+    let ending = go(&settings, (checked, environment), spec.as_deref(), &mut judge, &mut ledger).await;
     match ending {
         Ok(ending) => match contract.into_value() {
             Some(value) => Ok(RunResult::new(value, ledger.succeed(), ending, settings)),
@@ -45,7 +52,7 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
 
 async fn go(
     settings: &Settings,
-    checked: Checked,
+    (checked, environment): (Checked, Environment),
     spec: Option<&OutputSpec>,
     judge: &mut Judge<'_>,
     ledger: &mut Ledger,
@@ -72,7 +79,7 @@ async fn go(
         agent: Arc::clone(&settings.agent),
         sandbox: Arc::clone(&sandbox),
         cwd: checked.cwd,
-        env: settings.env.clone(),
+        env: environment.variables().to_vec(),
         signals: settings.signals(),
         limits,
         cancel: settings.cancel.clone(),

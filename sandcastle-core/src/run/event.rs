@@ -1,15 +1,21 @@
 //! What a run tells while it goes on.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::event::AgentEvent;
-use crate::id::BranchName;
-use crate::work::{AttemptOutcome, Exit};
+use crate::id::{BranchName, SessionId};
+use crate::work::{AttemptOutcome, Exit, Usage};
 
 /// Reports one thing that happened in a run.
+///
+/// Secrets are masked in it as in the log, see [`Secrets`](crate::Secrets); what an agent said as data is in the result. A
+/// piece of text that may be the beginning of a secret is told with the next one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -20,6 +26,46 @@ pub enum RunEvent {
         agent: String,
         /// The branch it works on.
         branch: BranchName,
+    },
+    /// The run log is open.
+    LogOpened {
+        /// Its file; `tail -f` follows it.
+        path: PathBuf,
+    },
+    /// The worktree is there.
+    WorktreeReady {
+        /// Where.
+        path: PathBuf,
+        /// The branch that is checked out in it.
+        branch: BranchName,
+        /// Whether it was made for this run.
+        fresh: bool,
+    },
+    /// A hook begins.
+    HookStarted {
+        /// Where in the run it belongs, such as `host-worktree-ready`.
+        hook: String,
+        /// What it runs.
+        command: String,
+    },
+    /// A hook has ended.
+    HookEnded {
+        /// Where in the run it belongs.
+        hook: String,
+        /// What it ran.
+        command: String,
+        /// How.
+        exit: Exit,
+        /// How long it took.
+        #[serde(serialize_with = "seconds", rename = "seconds")]
+        duration: Duration,
+    },
+    /// The shell expressions of the prompt were replaced by what they print.
+    Expanded {
+        /// How many there were.
+        expressions: u32,
+        /// About how many tokens the prompt has now.
+        tokens: u64,
     },
     /// An agent process begins.
     IterationStarted {
@@ -35,6 +81,24 @@ pub enum RunEvent {
     IterationEnded {
         /// How.
         exit: Exit,
+        /// What it used.
+        usage: Usage,
+    },
+    /// The agent's own file of a conversation was brought to this host.
+    SessionCaptured {
+        /// The conversation.
+        id: SessionId,
+        /// Where it is now.
+        file: PathBuf,
+    },
+    /// The commits were brought to the branch that they were made for.
+    Merged {
+        /// The branch that was worked on.
+        source: BranchName,
+        /// The branch that has them now.
+        target: BranchName,
+        /// How many there were.
+        commits: u32,
     },
     /// An attempt at a structured output was not accepted.
     AttemptFailed {
@@ -47,11 +111,20 @@ pub enum RunEvent {
         /// How many retries are left; 0 when the run ends here.
         remaining: u32,
     },
+    /// The agent printed a line; told only with [`Logging::verbose`](crate::Logging::verbose), before what it means.
+    RawLine {
+        /// The line without its line feed; what is not UTF-8 is replaced.
+        line: String,
+    },
     /// Something went wrong that does not fail the run.
     Warning {
         /// What.
         message: String,
     },
+}
+
+fn seconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(duration.as_secs_f64())
 }
 
 /// A function that is told what happens.
@@ -63,10 +136,18 @@ impl Callback {
         Self(Arc::new(function))
     }
 
-    pub(super) fn call(&self, event: &RunEvent) {
-        (self.0)(event);
+    /// Calls it. A panic stays here: a mistake of who looks on is no reason to lose a run.
+    ///
+    /// # Errors
+    /// When it panicked.
+    pub(super) fn call(&self, event: &RunEvent) -> Result<(), Panicked> {
+        catch_unwind(AssertUnwindSafe(|| (self.0)(event))).map_err(|_| Panicked)
     }
 }
+
+/// The function that is told what happens has panicked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Panicked;
 
 impl fmt::Debug for Callback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,9 +1,12 @@
 //! A session that a person holds with an agent, in the agent's own terminal program.
 
+use super::audience::Audience;
 use super::entry;
+use super::environment::Environment;
 use super::ledger::Ledger;
-use super::log::RunLog;
-use super::options::{Logging, RunOptions, Settings};
+use super::log::{LogName, RunLog};
+use super::logging::Logging;
+use super::options::{RunOptions, Settings};
 use super::output_mode::InteractiveOutput;
 use crate::agent::AgentRequest;
 use crate::config::ConfigDir;
@@ -64,15 +67,20 @@ async fn hold(settings: Settings) -> Result<InteractiveResult> {
             format!("open `{agent}` for a person: it has no terminal program"),
         )
     })?;
-    let log = RunLog::open(Some(&Logging::off()), &ConfigDir::of(&checked.repository), "interactive")?;
-    let mut ledger = Ledger::new(checked.repository.clone(), log, None);
+    let config = ConfigDir::of(&checked.repository);
+    let environment =
+        Environment::of(&config, settings.sandbox.as_ref(), settings.agent.as_ref(), &settings.env)?;
+    let name = LogName { target: None, source: "interactive", name: None };
+    let log = RunLog::open(Some(&Logging::off()), &config, &name)?;
+    let audience = Audience::new(log, None, environment.secrets(&[])?);
+    let mut ledger = Ledger::new(checked.repository.clone(), audience);
     ledger.begin(&settings).await?;
     let sandbox = settings.sandbox.create(SandboxRequest::new(checked.repository.top()?)).await?;
     let name = command.program.to_string_lossy().into_owned();
     let mut program =
         Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&checked.cwd);
     program.env.extend(command.env);
-    program.env.extend(settings.env.iter().cloned());
+    program.env.extend(environment.variables().iter().cloned());
     let mut running = sandbox.start(program).await.map_err(|error| {
         Error::new(ErrorKind::AgentStart, format!("start the program `{name}`")).with_source(error)
     })?;

@@ -9,6 +9,7 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::deadline::Limits;
+use super::environment::check_arguments;
 use super::event::RunEvent;
 use super::ledger::Ledger;
 use super::listener::{End, Listener};
@@ -64,6 +65,9 @@ impl Stage {
         ledger: &mut Ledger,
     ) -> Result<Turn> {
         let command = self.agent.command(&AgentRequest::new(prompt, &self.cwd, session))?;
+        if let Some(warning) = check_arguments(&command, ledger.secrets())? {
+            ledger.warn(warning);
+        }
         self.learn_usage_before(session, ledger);
         let stop = command.stop;
         let begun = Instant::now();
@@ -82,7 +86,7 @@ impl Stage {
             _ => listener.listen_to_the_end(&mut running, stop, ledger).await,
         }
         let turn = listener.conclude(&end, running.stderr(), begun, ledger);
-        ledger.tell(&RunEvent::IterationEnded { exit: turn.record.exit });
+        ledger.tell(&RunEvent::IterationEnded { exit: turn.record.exit, usage: turn.record.usage });
         Ok(turn)
     }
 

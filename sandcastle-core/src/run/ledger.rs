@@ -2,14 +2,18 @@
 //!
 //! Everything is written down here as it happens, so that a failure at any point can hand over all of it.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::event::{Callback, RunEvent};
-use super::log::RunLog;
+use super::audience::Audience;
+use super::event::RunEvent;
+use super::log::Header;
 use super::options::Settings;
+use super::outcome;
 use crate::error::{Error, Result};
 use crate::git::Repository;
-use crate::id::{BranchName, CommitId, SessionId};
+use crate::id::{BranchName, CommitId, RunId, SessionId};
+use crate::secret::Secrets;
 use crate::work::{Commit, Iteration, Usage, Work};
 
 /// The most warnings of an agent that are kept; all of them are in the log.
@@ -21,16 +25,15 @@ pub(super) struct Ledger {
     pub(super) work: Work,
     repository: Repository,
     base: Option<CommitId>,
-    log: RunLog,
-    listener: Option<Callback>,
+    audience: Audience,
     /// What each session had used when it was last heard of.
     totals: HashMap<SessionId, Usage>,
 }
 
 impl Ledger {
-    pub(super) fn new(repository: Repository, log: RunLog, listener: Option<Callback>) -> Self {
-        let work = Work { log_file: log.file().map(Into::into), ..Work::default() };
-        Self { work, repository, base: None, log, listener, totals: HashMap::new() }
+    pub(super) fn new(repository: Repository, audience: Audience) -> Self {
+        let work = Work { log_file: audience.log_file().map(Into::into), ..Work::default() };
+        Self { work, repository, base: None, audience, totals: HashMap::new() }
     }
 
     /// Notes where the branch is before the agent begins.
@@ -39,28 +42,49 @@ impl Ledger {
         self.base = head.commit;
         self.work.branch = Some(head.branch.clone());
         let agent = settings.agent.name().to_owned();
-        self.log.header(settings.name.as_deref().unwrap_or("run"));
+        self.audience.header(&Header {
+            run: &RunId::generate(),
+            name: settings.name.as_deref(),
+            agent: &agent,
+            model: settings.agent.model(),
+            sandbox: settings.sandbox.name(),
+            strategy: "head",
+            branch: &head.branch,
+        });
         self.tell(&RunEvent::Started { agent, branch: head.branch });
         Ok(())
     }
 
     /// Tells everybody who listens.
     pub(super) fn tell(&mut self, event: &RunEvent) {
-        self.log.write(event);
-        if let Some(listener) = &self.listener {
-            listener.call(event);
-        }
+        self.audience.tell(event);
+        self.work.warnings.extend(self.audience.troubles());
+    }
+
+    /// Returns what is masked.
+    pub(super) fn secrets(&self) -> &Secrets {
+        self.audience.secrets()
+    }
+
+    /// Tells a line of the agent as it is to those who want it.
+    pub(super) fn tell_raw_line(&mut self, line: &[u8]) {
+        self.audience.tell_raw_line(line);
+        self.work.warnings.extend(self.audience.troubles());
     }
 
     /// Notes something that went wrong without failing the run.
     pub(super) fn warn(&mut self, message: String) {
+        let message = match self.audience.secrets().mask(&message) {
+            Cow::Owned(masked) => masked,
+            Cow::Borrowed(_) => message,
+        };
         self.tell(&RunEvent::Warning { message: message.clone() });
         self.work.warnings.push(message);
     }
 
     /// Notes what the agent itself has warned of, each thing once.
     pub(super) fn agent_warned(&mut self, agent: &str, message: &str) {
-        let warning = format!("`{agent}` warned: {message}");
+        let warning = format!("`{agent}` warned: {}", self.audience.secrets().mask(message));
         if self.work.warnings.len() < MAX_AGENT_WARNINGS && !self.work.warnings.contains(&warning) {
             self.work.warnings.push(warning);
         }
@@ -131,15 +155,23 @@ impl Ledger {
 
     /// Ends the record with a failure, which takes the work along.
     pub(super) fn fail(mut self, error: Error) -> Error {
-        self.log.failed(&error);
-        self.log.close();
-        error.with_work(self.work)
+        let error = outcome::masked(error, self.audience.secrets());
+        self.audience.failed(&error);
+        error.with_work(self.closed())
     }
 
     /// Ends the record with success.
     pub(super) fn succeed(mut self) -> Work {
-        self.log.succeeded(&self.work);
-        self.log.close();
+        self.audience.succeeded(&self.work);
+        self.closed()
+    }
+
+    /// Returns the work, its sentences masked. What the agent said is the caller's data and stays what it is.
+    fn closed(mut self) -> Work {
+        self.work.warnings.extend(self.audience.troubles());
+        for message in self.work.attempts.iter_mut().filter_map(|attempt| attempt.message.as_mut()) {
+            *message = self.audience.secrets().mask(message).into_owned();
+        }
         self.work
     }
 }

@@ -139,6 +139,7 @@ impl<'a> Listener<'a> {
 
     fn read_lines(&mut self, ledger: &mut Ledger) {
         while let Some(line) = self.lines.next_line() {
+            tell_raw(&line, ledger);
             read_line(line, self.decoder.as_mut(), &mut self.events);
             self.take_events(ledger);
         }
@@ -147,6 +148,7 @@ impl<'a> Listener<'a> {
     fn read_rest(&mut self, ledger: &mut Ledger) {
         self.read_lines(ledger);
         if let Some(line) = self.lines.finish() {
+            tell_raw(&line, ledger);
             read_line(line, self.decoder.as_mut(), &mut self.events);
         }
         self.decoder.end(&mut self.events);
@@ -293,6 +295,12 @@ impl<'a> Listener<'a> {
             kind,
             format!("`{agent}` {verb} {exit}{}", said(stderr, self.last_warning.as_deref())),
         )
+    }
+}
+
+fn tell_raw(line: &Line<'_>, ledger: &mut Ledger) {
+    if let Line::Complete(bytes) = line {
+        ledger.tell_raw_line(bytes);
     }
 }
 

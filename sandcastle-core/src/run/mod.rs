@@ -9,11 +9,13 @@
 //!
 //! No agent is known by name here, nothing is printed, and an agent is started only through a sandbox.
 
+mod audience;
 mod completion;
 mod contract;
 mod deadline;
 mod driver;
 mod entry;
+mod environment;
 mod event;
 mod expansion;
 mod failure;
@@ -23,6 +25,7 @@ mod iteration;
 mod ledger;
 mod listener;
 mod log;
+mod logging;
 mod options;
 mod outcome;
 mod output_mode;
@@ -32,11 +35,13 @@ mod shell;
 #[cfg(test)]
 mod tests;
 mod timeouts;
+mod trace;
 
 pub use self::event::RunEvent;
 pub use self::hooks::{Hook, Hooks};
 pub use self::interactive::{InteractiveResult, interactive};
-pub use self::options::{BranchStrategy, Logging, RunOptions};
+pub use self::logging::Logging;
+pub use self::options::{BranchStrategy, RunOptions};
 pub use self::outcome::{AnswerGuarantee, RunResult, StructuredOutputError};
 pub use self::output_mode::{InteractiveOutput, NoOutput, RunFuture, RunOutput, run, run_spec, run_with};
 pub use self::shared::{Executed, Sandbox, create_sandbox};

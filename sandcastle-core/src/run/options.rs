@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::event::{Callback, RunEvent};
+use super::logging::Logging;
 use super::outcome::RunResult;
 use super::output_mode::{NoOutput, RunFuture, RunOutput, run};
 use super::shared::Sandbox;
@@ -88,38 +89,6 @@ impl BranchStrategy {
     #[must_use]
     pub fn head() -> Self {
         Self::Head
-    }
-}
-
-/// Says where the run log goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Logging {
-    /// Into this file; an existing one grows.
-    File(PathBuf),
-    /// To the standard error of this process.
-    Terminal,
-    /// Nowhere.
-    Off,
-}
-
-impl Logging {
-    /// Writes the run log to the end of a file; missing folders are made.
-    #[must_use]
-    pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self::File(path.into())
-    }
-
-    /// Writes the run log to the standard error of this process.
-    #[must_use]
-    pub fn terminal() -> Self {
-        Self::Terminal
-    }
-
-    /// Writes no run log.
-    #[must_use]
-    pub fn off() -> Self {
-        Self::Off
     }
 }
 
@@ -253,6 +222,8 @@ impl<O> RunOptions<O> {
     }
 
     /// Calls `callback` with everything that happens, in order, on the task that runs.
+    ///
+    /// One that panics is not called again; the run goes on, with a warning.
     pub fn on_event(mut self, callback: impl Fn(&RunEvent) + Send + Sync + 'static) -> Self {
         self.settings.on_event = Some(Callback::new(callback));
         self

@@ -8,9 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::options::{RunOptions, Settings};
-use crate::error::Error;
+use crate::error::{Error, Reworded};
 use crate::id::{BranchName, SessionId};
 use crate::output::{ExtractError, Problem, Stage};
+use crate::secret::Secrets;
 use crate::work::{Attempt, Commit, Iteration, Usage, Work};
 
 /// Holds what a run did, and the output it was asked for.
@@ -135,7 +136,9 @@ pub(super) struct Ending {
 ///
 /// `{}` is one line; `{:#}` adds every problem and an excerpt of the answer with a caret. [`Error::structured_output`]
 /// finds it in an error of a run.
-#[derive(Debug)]
+///
+/// What it shows, by `Display` and `Debug`, is masked like the log, see [`Secrets`]. Its fields and
+/// [`feedback`](Self::feedback) are what the agent said, for the caller and for the agent.
 #[non_exhaustive]
 pub struct StructuredOutputError {
     /// The tag that was asked for.
@@ -161,6 +164,9 @@ pub struct StructuredOutputError {
     /// The sum over all attempts.
     pub usage: Usage,
     cause: ExtractError,
+    secrets: Secrets,
+    /// What caused it, where that would show a secret.
+    masked_source: Option<Reworded>,
 }
 
 impl StructuredOutputError {
@@ -178,7 +184,22 @@ impl StructuredOutputError {
             attempts: work.attempts.clone(),
             usage: work.usage,
             cause,
+            secrets: Secrets::none(),
+            masked_source: None,
         }
+    }
+
+    /// Hides secrets in what it shows; its data stay what they are.
+    fn conceal(&mut self, secrets: &Secrets) {
+        let mask = |text: &str| secrets.mask(text).into_owned();
+        self.secrets = secrets.clone();
+        for attempt in &mut self.attempts {
+            attempt.message = attempt.message.as_deref().map(mask);
+        }
+        self.masked_source = self
+            .cause
+            .source()
+            .and_then(|source| Reworded::unless_the_same(source, &|text| secrets.mask(text)));
     }
 
     /// Returns the step at which the last answer failed.
@@ -196,14 +217,51 @@ impl StructuredOutputError {
 
 impl fmt::Display for StructuredOutputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.cause, f)
+        if self.secrets.is_empty() {
+            return fmt::Display::fmt(&self.cause, f);
+        }
+        let shown = if f.alternate() { format!("{:#}", self.cause) } else { self.cause.to_string() };
+        f.write_str(&self.secrets.mask(&shown))
+    }
+}
+
+impl fmt::Debug for StructuredOutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = fmt::from_fn(|f| {
+            f.debug_struct("StructuredOutputError")
+                .field("cause", &self.cause)
+                .field("commits", &self.commits)
+                .field("branch", &self.branch)
+                .field("preserved_worktree", &self.preserved_worktree)
+                .field("session_id", &self.session_id)
+                .field("session_file", &self.session_file)
+                .field("attempts", &self.attempts)
+                .field("usage", &self.usage)
+                .finish()
+        });
+        let shown = if f.alternate() { format!("{fields:#?}") } else { format!("{fields:?}") };
+        f.write_str(&self.secrets.mask(&shown))
     }
 }
 
 impl StdError for StructuredOutputError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.cause.source()
+        match &self.masked_source {
+            Some(masked) => Some(masked),
+            None => self.cause.source(),
+        }
     }
+}
+
+/// Hides secrets in what an error of a run shows. Its data, the answer of the agent among them, stay what they are.
+pub(super) fn masked(mut error: Error, secrets: &Secrets) -> Error {
+    if secrets.is_empty() {
+        return error;
+    }
+    if let Some(output) = error.source_as_mut::<StructuredOutputError>() {
+        output.conceal(secrets);
+    }
+    secrets.mask_error(error)
 }
 
 impl Error {

@@ -2,6 +2,7 @@
 //!
 //! A run makes a sandbox for itself and closes it. Here one is made once, and lent to as many runs as the caller likes.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::output::AgentOutput;
 use crate::sandbox::{BoxFuture, Output, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest};
+use crate::secret::Variables;
 use crate::work::Exit;
 
 /// What a command in a sandbox may print on its standard output.
@@ -47,7 +49,15 @@ pub async fn create_sandbox(provider: impl SandboxProvider, cwd: impl AsRef<Path
     })?;
     let worktree = Repository::discover(&absolute).await?.top()?.to_path_buf();
     let handle = provider.create(SandboxRequest::new(&worktree)).await?;
-    Ok(Sandbox { name: provider.name().to_owned(), worktree, cwd: absolute, handle })
+    let (env, inherited_env) = (provider.env().into_iter(), provider.inherited_env().into_iter());
+    Ok(Sandbox {
+        name: provider.name().to_owned(),
+        env: env.collect(),
+        inherited_env: inherited_env.collect(),
+        worktree,
+        cwd: absolute,
+        handle,
+    })
 }
 
 /// A sandbox that runs share; see [`create_sandbox`].
@@ -56,6 +66,8 @@ pub async fn create_sandbox(provider: impl SandboxProvider, cwd: impl AsRef<Path
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     name: String,
+    env: Variables,
+    inherited_env: Variables,
     worktree: PathBuf,
     cwd: PathBuf,
     handle: Arc<dyn SandboxHandle>,
@@ -162,6 +174,14 @@ impl Sandbox {
 impl SandboxProvider for Sandbox {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
+    }
+
+    fn inherited_env(&self) -> Vec<(OsString, OsString)> {
+        self.inherited_env.to_vec()
     }
 
     fn create<'a>(&'a self, request: SandboxRequest<'a>) -> BoxFuture<'a, Result<Arc<dyn SandboxHandle>>> {

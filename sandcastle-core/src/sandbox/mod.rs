@@ -5,6 +5,7 @@
 
 mod none;
 
+use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,20 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait SandboxProvider: Send + Sync + fmt::Debug + 'static {
     /// Returns the name that options, messages and logs use.
     fn name(&self) -> &str;
+
+    /// Returns the variables that were set for every program inside by whoever made the provider.
+    ///
+    /// They are over those of `.sandcastle/.env`, and under those of the agent and of the run. A variable that the agent sets
+    /// too is an error before anything is started.
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        Vec::new()
+    }
+
+    /// Returns what programs inside inherit of the environment of this process. Only what is secret of it matters: it is
+    /// masked in logs and messages.
+    fn inherited_env(&self) -> Vec<(OsString, OsString)> {
+        Vec::new()
+    }
 
     /// Makes a sandbox for the work tree at `request.worktree`.
     ///

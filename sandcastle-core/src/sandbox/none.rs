@@ -1,6 +1,6 @@
 //! The provider that adds no isolation: programs run on this host as the user who started us.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::{BoxFuture, Inherit, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest};
 use crate::error::Result;
 use crate::git::DROPPED_VARIABLES;
+use crate::secret::Variables;
 
 /// Runs agents on this host, without isolation.
 ///
@@ -26,14 +27,13 @@ use crate::git::DROPPED_VARIABLES;
 #[derive(Clone, Default)]
 pub struct NoSandbox {
     inherit: Option<Inherit>,
-    env: Vec<(OsString, OsString)>,
+    env: Variables,
 }
 
 impl std::fmt::Debug for NoSandbox {
     /// Shows the names of variables and never their values.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<&OsStr> = self.env.iter().map(|(key, _)| key.as_os_str()).collect();
-        f.debug_struct("NoSandbox").field("inherit", &self.inherit()).field("env", &names).finish()
+        f.debug_struct("NoSandbox").field("inherit", &self.inherit()).field("env", &self.env).finish()
     }
 }
 
@@ -47,7 +47,7 @@ impl NoSandbox {
     /// Sets a variable for every program inside.
     #[must_use]
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.push((key.into(), value.into()));
+        self.env.set(key, value);
         self
     }
 
@@ -68,7 +68,7 @@ impl NoSandbox {
         reason = "programs inside inherit this environment, so it is part of the answer"
     )]
     fn variable(&self, key: &str) -> Option<OsString> {
-        let own = self.env.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.clone());
+        let own = self.env.get(key).map(Into::into);
         own.or_else(|| (self.inherit() == Inherit::All).then(|| std::env::var_os(key)).flatten())
     }
 }
@@ -76,6 +76,17 @@ impl NoSandbox {
 impl SandboxProvider for NoSandbox {
     fn name(&self) -> &str {
         "none"
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
+    }
+
+    fn inherited_env(&self) -> Vec<(OsString, OsString)> {
+        match self.inherit() {
+            Inherit::All => std::env::vars_os().collect(),
+            Inherit::Nothing => Vec::new(),
+        }
     }
 
     fn create<'a>(&'a self, request: SandboxRequest<'a>) -> BoxFuture<'a, Result<Arc<dyn SandboxHandle>>> {

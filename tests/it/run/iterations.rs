@@ -106,7 +106,7 @@ async fn events_arrive_in_order() {
     sandcastle::run(options).await.unwrap();
     let seen = seen.lock().unwrap();
     assert!(matches!(seen.first(), Some(RunEvent::Started { branch, .. }) if branch == "main"));
-    assert!(matches!(seen.last(), Some(RunEvent::IterationEnded { exit: Exit::Code(0) })));
+    assert!(matches!(seen.last(), Some(RunEvent::IterationEnded { exit: Exit::Code(0), .. })));
     let words: Vec<String> = seen
         .iter()
         .filter_map(|event| match event {
@@ -156,7 +156,7 @@ async fn the_default_log_stays_out_of_git() {
         RunOptions::new(Scripted::answering("ok"), NoSandbox::new()).cwd(repository.path()).prompt("go");
     let state = tempfile::TempDir::new().unwrap();
     let result = sandcastle::run(options.env("HOME", state.path())).await.unwrap();
-    assert!(result.log_file.unwrap().ends_with(".sandcastle/logs/run.log"));
+    assert!(result.log_file.unwrap().ends_with(".sandcastle/logs/main.log"));
     assert_eq!(repository.git(["status", "--porcelain"]).await.unwrap(), "");
 }
 
