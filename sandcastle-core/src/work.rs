@@ -236,6 +236,9 @@ pub struct Work {
     pub usage: Usage,
     /// The end of what the agent said in the last iteration, at most 1 MiB.
     pub text: String,
+    /// The block of the answer that was accepted, as the agent wrote it, if something failed after that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
     /// Where the run log is.
     pub log_file: Option<PathBuf>,
     /// Things that went wrong without failing the run.

@@ -231,7 +231,9 @@ fn masked<'e>(event: &'e RunEvent, secrets: &Secrets) -> Cow<'e, RunEvent> {
     };
     match &mut masked {
         RunEvent::AttemptFailed { message, .. } | RunEvent::Warning { message } => mask(message),
-        RunEvent::HookStarted { command, .. } | RunEvent::HookEnded { command, .. } => mask(command),
+        RunEvent::HookStarted { command, .. }
+        | RunEvent::HookEnded { command, .. }
+        | RunEvent::Expanded { command, .. } => mask(command),
         RunEvent::RawLine { line } => mask(line),
         RunEvent::Agent { event } => match event {
             AgentEvent::ToolCall { name, detail } => {

@@ -1,121 +1,177 @@
-//! The way of every run: checks, sandbox, iterations, outcome.
+//! The way of every run: checks, a place to work, iterations, outcome.
 
-use std::sync::Arc;
-
-use super::audience::Audience;
 use super::contract::Contract;
 use super::deadline::Limits;
 use super::entry::{self, Checked};
-use super::environment::Environment;
 use super::event::RunEvent;
+use super::expansion::expand;
 use super::failure;
 use super::iteration::{Stage, TurnEnd};
 use super::ledger::Ledger;
-use super::log::{LogName, RunLog};
 use super::options::Settings;
 use super::outcome::{Ending, RunResult};
 use super::retry::Attempts;
-use crate::config::ConfigDir;
-use crate::error::Result;
+use super::setup::SetUp;
+use super::shell::{Bounds, Shell};
+use super::timeouts::Timeouts;
+use super::workplace::{Work, Workplace};
+use crate::error::{ErrorKind, Result};
 use crate::event::StopReason;
 use crate::output::locate::Locator;
 use crate::output::{ExtractError, OutputSpec};
-use crate::prompt;
-use crate::sandbox::SandboxRequest;
+use crate::prompt::{self, Branches};
 use crate::session::SessionRequest;
 
 /// Judges what was located in an answer, and keeps the value if it is good.
-pub(super) type Judge<'a> = dyn FnMut(Locator) -> Result<(), ExtractError> + Send + 'a;
+///
+/// What it returns is the block, as the agent wrote it.
+pub(super) type Judge<'a> = dyn FnMut(Locator) -> Result<String, ExtractError> + Send + 'a;
+
+/// A run that has passed the checks.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) settings: Settings,
+    pub(super) checked: Checked,
+    pub(super) limits: Limits,
+}
+
+impl Job {
+    pub(super) fn new(settings: Settings, checked: Checked) -> Self {
+        let limits = Limits::new(settings.idle_timeout, settings.completion_timeout, settings.total_timeout);
+        Self { settings, checked, limits }
+    }
+
+    pub(super) fn timeouts(&self) -> &Timeouts {
+        &self.settings.site.timeouts
+    }
+
+    /// Returns what it takes to make a place ready.
+    pub(super) fn setup(&self) -> SetUp<'_> {
+        SetUp {
+            site: &self.settings.site,
+            repository: &self.checked.repository,
+            below: &self.checked.below,
+            environment: &self.checked.environment,
+            bounds: self.bounds(),
+        }
+    }
+
+    /// Returns what bounds every step.
+    pub(super) fn bounds(&self) -> Bounds<'_> {
+        Bounds { timeouts: self.timeouts(), limits: &self.limits, cancel: &self.settings.cancel }
+    }
+}
 
 /// Runs from the options to the result.
 pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> Result<RunResult<C::Value>> {
     let spec = contract.spec();
     let checked = entry::check(&settings, spec.as_deref()).await?;
-    let config = ConfigDir::of(&checked.repository);
-    let environment =
-        Environment::of(&config, settings.sandbox.as_ref(), settings.agent.as_ref(), &settings.env)?;
-    let head = checked.repository.head().await?;
-    let name = LogName { target: None, source: &head.branch, name: settings.name.as_deref() };
-    let log = RunLog::open(settings.logging.as_ref(), &config, &name)?;
-    let audience = Audience::new(log, settings.on_event.clone(), environment.secrets(&[])?);
-    let mut ledger = Ledger::new(checked.repository.clone(), audience);
-    let mut judge = |locator: Locator| contract.judge(locator.finish()?.as_str());
-    let ending = go(&settings, (checked, environment), spec.as_deref(), &mut judge, &mut ledger).await;
+    let job = Job::new(settings, checked);
+    let mut ledger = Ledger::open(&job)?;
+    let mut judge = |locator: Locator| {
+        let block = locator.finish()?;
+        contract.judge(block.as_str())?;
+        Ok(block.as_str().to_owned())
+    };
+    let ending = go(&job, spec.as_deref(), &mut judge, &mut ledger).await;
     match ending {
         Ok(ending) => match contract.into_value() {
-            Some(value) => Ok(RunResult::new(value, ledger.succeed(), ending, settings)),
+            Some(value) => Ok(RunResult::new(value, ledger.succeed(), ending, job.settings)),
             None => Err(ledger.fail(failure::internal())),
         },
         Err(error) => Err(ledger.fail(error)),
     }
 }
 
+/// Goes from iteration to iteration until there is an answer, the completion signal, or there have been enough.
 async fn go(
-    settings: &Settings,
-    (checked, environment): (Checked, Environment),
+    job: &Job,
     spec: Option<&OutputSpec>,
     judge: &mut Judge<'_>,
     ledger: &mut Ledger,
 ) -> Result<Ending> {
-    let limits = Limits::new(settings.idle_timeout, settings.completion_timeout, settings.total_timeout);
-    ledger.begin(settings).await?;
-    for key in &checked.unused_arguments {
-        ledger.warn(format!("the prompt has no `{{{{{key}}}}}`: its argument was not used"));
-    }
-    if let Some(command) = prompt::slash_command(&checked.prompt) {
-        ledger.warn(format!(
-            "the prompt begins with `{command}`: it is sent as plain text and not as a command"
-        ));
-    }
-    let request = SandboxRequest::new(checked.repository.top()?);
-    let sandbox = tokio::select! {
-        sandbox = settings.sandbox.create(request) => sandbox?,
-        end = limits.cut_off(&settings.cancel) => {
-            let what = format!("make the sandbox `{}`", settings.sandbox.name());
-            return Err(failure::cut_off(end, &what, &limits));
-        }
-    };
-    let stage = Stage {
-        agent: Arc::clone(&settings.agent),
-        sandbox: Arc::clone(&sandbox),
-        cwd: checked.cwd,
-        env: environment.variables().to_vec(),
-        signals: settings.signals(),
-        limits,
-        cancel: settings.cancel.clone(),
-    };
-    let ending = match spec {
-        Some(spec) => Attempts::new(&stage, spec).run(checked.prompt, checked.session, judge, ledger).await,
-        None => iterate(&stage, settings.max_iterations, &checked.prompt, checked.session, ledger).await,
-    };
-    if let Err(error) = sandbox.close().await {
-        // What the run has brought outweighs a sandbox that does not close.
-        ledger.warn(format!("the sandbox `{}` was not closed: {error}", settings.sandbox.name()));
-    }
-    ending
-}
-
-/// Runs agent processes until one gives the completion signal or there have been enough.
-async fn iterate(
-    stage: &Stage,
-    count: u32,
-    prompt: &str,
-    mut session: SessionRequest,
-    ledger: &mut Ledger,
-) -> Result<Ending> {
-    for number in 1..=count {
-        ledger.tell(&RunEvent::IterationStarted { number });
-        let turn = stage.play(prompt, &session, None, ledger).await?;
-        session = SessionRequest::Fresh;
-        ledger.collect_commits().await;
-        ledger.record(turn.record);
-        match &turn.end {
-            TurnEnd::Completed(StopReason::Complete) if turn.spoke => {}
-            end => return Err(failure::error_of(end, stage)),
-        }
-        if turn.signal.is_some() {
-            return Ok(Ending { completion_signal: turn.signal, answer_guarantee: None });
+    for number in 1..=job.settings.max_iterations {
+        let workplace = Workplace::open(job, number, ledger).await?;
+        let worked = work(job, number, &workplace, spec, judge, ledger).await;
+        let how = match &worked {
+            Ok(_) => Work::Finished,
+            Err(error) if error.kind() == ErrorKind::StructuredOutput => Work::Unanswered,
+            Err(_) => Work::Failed,
+        };
+        let closed = workplace.close(job, how, ledger).await;
+        let ending = match (worked, closed) {
+            (Ok(ending), Ok(())) => ending,
+            (Ok(_), Err(error)) | (Err(error), Ok(())) => return Err(error),
+            (Err(error), Err(also)) => {
+                ledger.warn(format!("afterwards it failed to {also}"));
+                return Err(error);
+            }
+        };
+        if ending.completion_signal.is_some() || spec.is_some() {
+            return Ok(ending);
         }
     }
     Ok(Ending::default())
+}
+
+/// Lets the agent work in a place that is ready.
+async fn work(
+    job: &Job,
+    number: u32,
+    workplace: &Workplace,
+    spec: Option<&OutputSpec>,
+    judge: &mut Judge<'_>,
+    ledger: &mut Ledger,
+) -> Result<Ending> {
+    let prompt = resolved_prompt(job, number, workplace, spec, ledger).await?;
+    let session = if number == 1 { job.checked.session.clone() } else { SessionRequest::Fresh };
+    let stage = Stage::new(job, workplace);
+    match spec {
+        Some(spec) => Attempts::new(&stage, spec).run(prompt, session, judge, ledger).await,
+        None => once(&stage, &prompt, &session, ledger).await,
+    }
+}
+
+/// Makes the text that the agent is told, with everything in it that has to be run.
+pub(super) async fn resolved_prompt(
+    job: &Job,
+    number: u32,
+    workplace: &Workplace,
+    spec: Option<&OutputSpec>,
+    ledger: &mut Ledger,
+) -> Result<String> {
+    let plan = &job.checked.plan;
+    let source = plan.source_branch(number);
+    let Some(prompt) = &job.checked.prompt else { return Ok(String::new()) };
+    let filled = prompt.fill(&Branches { source: &source, target: plan.target_branch() });
+    if !filled.has_expressions() {
+        return Ok(filled.for_checks());
+    }
+    let (cwd, environment) = (workplace.cwd(job), job.checked.environment.variables());
+    let shell = Shell { sandbox: Some(&**workplace.sandbox()), cwd: &cwd, env: environment };
+    let expanded = expand(&filled, &shell, &job.bounds()).await?;
+    for (command, tokens) in expanded.expressions {
+        ledger.tell(&RunEvent::Expanded { command, tokens });
+    }
+    if let Some(spec) = spec {
+        entry::check_tag(&expanded.text, spec)?;
+    }
+    if let Some(command) = prompt::slash_command(&expanded.text) {
+        ledger.warn(entry::slash_warning(command));
+    }
+    Ok(expanded.text)
+}
+
+/// Plays one agent process that is asked for nothing but to work.
+async fn once(stage: &Stage<'_>, prompt: &str, session: &SessionRequest, ledger: &mut Ledger) -> Result<Ending> {
+    ledger.tell(&RunEvent::IterationStarted { number: ledger.next_process() });
+    let turn = stage.play(prompt, session, None, ledger).await?;
+    ledger.collect_commits(stage.workplace).await;
+    ledger.record(turn.record);
+    match &turn.end {
+        TurnEnd::Completed(StopReason::Complete) if turn.spoke => {
+            Ok(Ending { completion_signal: turn.signal, answer_guarantee: None })
+        }
+        end => Err(failure::error_of(end, stage)),
+    }
 }

@@ -4,34 +4,62 @@
 //!
 //! 1. the run is not cancelled already;
 //! 2. numbers: at least one iteration, no limit of zero, no blank completion signal;
-//! 3. sessions: not both resume and fork, one iteration only, an id of the right form, an agent that can;
-//! 4. output: one iteration only, retries only with an agent that can resume;
-//! 5. the folder exists;
-//! 6. exactly one prompt, readable, with all its arguments, and not blank;
-//! 7. the prompt contains the opening tag of the output;
-//! 8. the agent can be given this prompt;
-//! 9. the folder is in the work tree of a git repository.
+//! 3. the site: hooks that can be run, nothing to copy into the user's own work tree, nothing that a lent worktree or
+//!    sandbox has settled already;
+//! 4. sessions: not both resume and fork, one iteration only, an id of the right form, an agent that can;
+//! 5. output: one iteration only, retries only with an agent that can resume;
+//! 6. the folder exists;
+//! 7. exactly one prompt, readable, with all its arguments, and not blank;
+//! 8. the prompt contains the opening tag of the output, as far as it is known before its shell expressions are run;
+//! 9. the agent can be given this prompt;
+//! 10. the folder is in a git repository that the branch strategy can work in;
+//! 11. the variables: names that are some, none set for both the sandbox and the agent, no declared secret in an argument.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::environment::{self, Environment};
+use super::ground::{Ground, Lot};
 use super::options::Settings;
-use crate::agent::{Agent, AgentRequest};
+use super::site::Site;
+use crate::agent::{Agent, AgentCommand, AgentRequest};
+use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
-use crate::id::{BranchName, SessionId};
+use crate::id::{BranchName, RunId, SessionId};
 use crate::output::OutputSpec;
-use crate::prompt::{Branches, PromptTemplate};
+use crate::prompt::{self, Branches, PromptTemplate};
+use crate::secret::Secrets;
 use crate::session::SessionRequest;
+use crate::worktree::{self, BranchStrategy, Plan};
 
 /// Options that have passed.
 #[derive(Debug)]
 pub(super) struct Checked {
+    /// The folder to work in, on this host, in the caller's own work tree.
     pub(super) cwd: PathBuf,
-    pub(super) prompt: String,
-    /// Prompt arguments that the template does not mention.
-    pub(super) unused_arguments: Vec<String>,
+    /// The same folder, seen from the root of a work tree.
+    pub(super) below: PathBuf,
+    /// `None` only in a session that a person holds.
+    pub(super) prompt: Option<PromptTemplate>,
     pub(super) session: SessionRequest,
+    /// The repository as the caller sees it.
     pub(super) repository: Repository,
+    pub(super) plan: Arc<Plan>,
+    pub(super) run: RunId,
+    pub(super) environment: Environment,
+    pub(super) secrets: Secrets,
+    /// What a person should know and what does not keep the run from beginning.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Whether a prompt may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// An agent that works alone has to be told what to do.
+    Always,
+    /// A person can say it.
+    Maybe,
 }
 
 pub(super) async fn check(settings: &Settings, spec: Option<&OutputSpec>) -> Result<Checked> {
@@ -39,22 +67,7 @@ pub(super) async fn check(settings: &Settings, spec: Option<&OutputSpec>) -> Res
         return Err(Error::new(ErrorKind::Cancelled, "start the run: it was cancelled before it began"));
     }
     check_numbers(settings)?;
-    let session = check_session(settings)?;
-    if let Some(spec) = spec {
-        check_output(settings, spec)?;
-    }
-    let cwd = check_folder(settings.cwd.as_deref())?;
-    let template = check_prompt(settings)?;
-    let prompt = filled(&template, &BranchName::from_git("HEAD"));
-    if let Some(spec) = spec {
-        check_tag(&prompt, spec)?;
-    }
-    settings.agent.command(&AgentRequest::new(&prompt, &cwd, &session))?;
-    let repository = Repository::discover(&cwd).await?;
-    repository.top()?;
-    let prompt = filled(&template, &repository.head().await?.branch);
-    let unused_arguments = template.unused().into_iter().map(str::to_owned).collect();
-    Ok(Checked { cwd, prompt, unused_arguments, session, repository })
+    check_all(settings, spec, Asked::Always).await
 }
 
 /// The checks of a session that a person holds: as above, but a prompt is optional.
@@ -62,14 +75,135 @@ pub(super) async fn check_interactive(settings: &Settings) -> Result<Checked> {
     if settings.cancel.is_cancelled() {
         return Err(Error::new(ErrorKind::Cancelled, "start the session: it was cancelled before it began"));
     }
+    check_all(settings, None, Asked::Maybe).await
+}
+
+async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked) -> Result<Checked> {
+    check_site(settings)?;
     let session = check_session(settings)?;
-    let cwd = check_folder(settings.cwd.as_deref())?;
-    let template = if settings.prompts.is_empty() { None } else { Some(check_prompt(settings)?) };
+    if let Some(spec) = spec {
+        check_output(settings, spec)?;
+    }
+    let lent = match &settings.ground {
+        Ground::Own => None,
+        Ground::Lent(lot) => Some(lot),
+    };
+    let cwd = check_folder(settings.site.cwd.as_deref().or(lent.map(|lot| lot.cwd.as_path())))?;
+    let mut warnings = Vec::new();
+    let (prompt, command) = match asked {
+        Asked::Maybe if settings.prompts.is_empty() => (None, None),
+        _ => {
+            let prompt = check_prompt(settings)?;
+            let command = check_filled(settings, &prompt, spec, &cwd, &session, &mut warnings)?;
+            (Some(prompt), (asked == Asked::Always).then_some(command))
+        }
+    };
     let repository = Repository::discover(&cwd).await?;
-    repository.top()?;
-    let branch = repository.head().await?.branch;
-    let prompt = template.map(|template| filled(&template, &branch)).unwrap_or_default();
-    Ok(Checked { cwd, prompt, unused_arguments: Vec::new(), session, repository })
+    if let Some(lot) = lent {
+        check_lot(lot, &cwd)?;
+    }
+    let run = RunId::generate();
+    let plan = match lent {
+        Some(lot) => Arc::clone(&lot.plan),
+        None => {
+            let (strategy, name) = (settings.site.strategy(), settings.site.name.as_deref());
+            Arc::new(Plan::new(&repository, &strategy, &run, name).await?)
+        }
+    };
+    let below = below(&repository, &cwd);
+    let config = ConfigDir::of(&repository);
+    let (sandbox, agent) = (settings.sandbox.as_ref(), settings.agent.as_ref());
+    let environment = Environment::of(&config, sandbox, agent, &settings.site.env)?;
+    let secrets = environment.secrets(&settings.site.secrets)?;
+    if let Some(command) = command {
+        warnings.extend(environment::check_arguments(&command, &secrets)?);
+    }
+    Ok(Checked { cwd, below, prompt, session, repository, plan, run, environment, secrets, warnings })
+}
+
+/// Checks what will be said, as far as it is known: branches and the output of shell expressions are not.
+fn check_filled(
+    settings: &Settings,
+    prompt: &PromptTemplate,
+    spec: Option<&OutputSpec>,
+    cwd: &Path,
+    session: &SessionRequest,
+    warnings: &mut Vec<String>,
+) -> Result<AgentCommand> {
+    let unused = prompt.unused().into_iter();
+    warnings.extend(unused.map(|key| format!("the prompt has no `{{{{{key}}}}}`: its argument was not used")));
+    let branch = BranchName::from_git("");
+    let filled = prompt.fill(&Branches { source: &branch, target: &branch });
+    let text = filled.for_checks();
+    if !filled.has_expressions() {
+        if let Some(spec) = spec {
+            check_tag(&text, spec)?;
+        }
+        warnings.extend(prompt::slash_command(&text).map(slash_warning));
+    }
+    settings.agent.command(&AgentRequest::new(&text, cwd, session))
+}
+
+/// Says that an agent will not take `command` for one.
+pub(super) fn slash_warning(command: &str) -> String {
+    format!("the prompt begins with `{command}`: it is sent as plain text and not as a command")
+}
+
+/// Checks what is set up around the agent.
+fn check_site(settings: &Settings) -> Result<()> {
+    match &settings.ground {
+        Ground::Own => check_own_site(&settings.site),
+        Ground::Lent(lot) => check_lent_site(&settings.site, lot),
+    }
+}
+
+/// Checks a site whose work tree is still to be made.
+pub(super) fn check_own_site(site: &Site) -> Result<()> {
+    site.hooks.check()?;
+    site.timeouts.check()?;
+    worktree::check_paths(&site.copy)?;
+    if !site.copy.is_empty() && site.strategy() == BranchStrategy::head() {
+        return Err(invalid("use `copy_to_worktree` with the branch strategy `head`, which has no worktree")
+            .with_hint("choose the strategy `merge_to_head` or `branch`"));
+    }
+    Ok(())
+}
+
+/// Checks a site in a work tree that is there, and refuses what was settled when that was made.
+pub(super) fn check_lent_site(site: &Site, lot: &Lot) -> Result<()> {
+    site.hooks.check()?;
+    site.timeouts.check()?;
+    let settled = [
+        ("branch_strategy", site.strategy.is_some()),
+        ("copy_to_worktree", !site.copy.is_empty()),
+        ("host_worktree_ready", site.hooks.has_worktree_ready()),
+        ("sandbox_ready", lot.sandbox().is_some() && site.hooks.has_sandbox_ready()),
+    ];
+    match settled.into_iter().find(|(_, is_set)| *is_set) {
+        None => Ok(()),
+        Some((option, _)) => {
+            let maker = lot.maker;
+            Err(invalid(format!("use `{option}` in a {maker} that is there already"))
+                .with_hint(format!("set it where the {maker} is made")))
+        }
+    }
+}
+
+/// Checks that a folder is in the work tree that is lent.
+pub(super) fn check_lot(lot: &Lot, cwd: &Path) -> Result<()> {
+    let place = lot.place()?;
+    if cwd.starts_with(place.top()) {
+        return Ok(());
+    }
+    let (own, asked) = (place.top().display(), cwd.display());
+    Err(invalid(format!("work in `{asked}`: the {} is `{own}`", lot.maker))
+        .with_hint("name a folder in it, or none"))
+}
+
+/// Returns a folder as seen from the root of its work tree.
+pub(super) fn below(repository: &Repository, cwd: &Path) -> PathBuf {
+    let below = repository.top().ok().and_then(|top| cwd.strip_prefix(top).ok());
+    below.unwrap_or(Path::new("")).to_path_buf()
 }
 
 fn invalid(message: impl Into<String>) -> Error {
@@ -144,7 +278,8 @@ fn check_output(settings: &Settings, spec: &OutputSpec) -> Result<()> {
     Ok(())
 }
 
-fn check_folder(cwd: Option<&Path>) -> Result<PathBuf> {
+/// Checks the folder to work in; without one it is that of this process.
+pub(super) fn check_folder(cwd: Option<&Path>) -> Result<PathBuf> {
     let path = match cwd {
         Some(path) => path.to_path_buf(),
         None => PathBuf::from("."),
@@ -171,11 +306,8 @@ fn check_prompt(settings: &Settings) -> Result<PromptTemplate> {
     }
 }
 
-fn filled(template: &PromptTemplate, branch: &BranchName) -> String {
-    template.fill(&Branches { source: branch, target: branch }).for_checks()
-}
-
-fn check_tag(prompt: &str, spec: &OutputSpec) -> Result<()> {
+/// Checks that a prompt asks for its output.
+pub(super) fn check_tag(prompt: &str, spec: &OutputSpec) -> Result<()> {
     let opener = format!("<{}>", spec.tag());
     if prompt.contains(&opener) {
         return Ok(());

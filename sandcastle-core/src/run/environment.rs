@@ -51,6 +51,20 @@ impl Environment {
         Ok(Self { inherited, ..Self::merge(layers)? })
     }
 
+    /// Merges what a place has to give before there is an agent: the file of the repository, the sandbox and the call.
+    ///
+    /// # Errors
+    /// As [`Environment::of`].
+    pub(super) fn of_place(
+        config: &ConfigDir,
+        sandbox: Option<&dyn SandboxProvider>,
+        call: &[(OsString, OsString)],
+    ) -> Result<Self> {
+        let file = config.env_file()?.resolve(host_variable);
+        let sandbox = sandbox.map(SandboxProvider::env).unwrap_or_default();
+        Self::merge(Layers { file: &file, sandbox: &sandbox, agent: &[], call })
+    }
+
     /// Merges the layers.
     ///
     /// # Errors

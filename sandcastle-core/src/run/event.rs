@@ -43,7 +43,7 @@ pub enum RunEvent {
     },
     /// A hook begins.
     HookStarted {
-        /// Where in the run it belongs, such as `host-worktree-ready`.
+        /// Where in the run it belongs, such as `host_worktree_ready`.
         hook: String,
         /// What it runs.
         command: String,
@@ -60,11 +60,11 @@ pub enum RunEvent {
         #[serde(serialize_with = "seconds", rename = "seconds")]
         duration: Duration,
     },
-    /// The shell expressions of the prompt were replaced by what they print.
+    /// A shell expression of the prompt was replaced by what it printed.
     Expanded {
-        /// How many there were.
-        expressions: u32,
-        /// About how many tokens the prompt has now.
+        /// What was run, as it is written in the template.
+        command: String,
+        /// About how many tokens it printed.
         tokens: u64,
     },
     /// An agent process begins.

@@ -20,8 +20,8 @@ const CHARS_PER_TOKEN: usize = 4;
 #[derive(Debug)]
 pub(super) struct Expanded {
     pub(super) text: String,
-    /// What was run, for the log.
-    pub(super) notes: Vec<String>,
+    /// What was run, and about how many tokens it printed.
+    pub(super) expressions: Vec<(String, u64)>,
 }
 
 /// Runs the expressions of a prompt, all at once but not more than eight, and joins the pieces.
@@ -69,15 +69,14 @@ async fn run(expression: &Expression, shell: &Shell<'_>, bounds: &Bounds<'_>) ->
 
 fn join(filled: &Filled, mut printed: impl Iterator<Item = String>) -> Result<Expanded> {
     let mut text = String::new();
-    let mut notes = Vec::new();
+    let mut expressions = Vec::new();
     for piece in &filled.pieces {
         match piece {
             Piece::Text(known) => text.push_str(known),
             Piece::Expression(expression) => {
                 let printed = printed.next().unwrap_or_default();
                 let tokens = printed.chars().count().div_ceil(CHARS_PER_TOKEN);
-                let command = one_line(&expression.source);
-                notes.push(format!("the shell expression `{command:.200}` gave about {tokens} tokens"));
+                expressions.push((one_line(&expression.source), tokens as u64));
                 text.push_str(&printed);
             }
         }
@@ -89,5 +88,5 @@ fn join(filled: &Filled, mut printed: impl Iterator<Item = String>) -> Result<Ex
         )
         .with_hint("say in the template what the agent is to do"));
     }
-    Ok(Expanded { text, notes })
+    Ok(Expanded { text, expressions })
 }

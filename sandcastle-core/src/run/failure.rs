@@ -7,7 +7,7 @@ use crate::event::{FailureKind, StopReason};
 use crate::output::one_line;
 
 /// Words the end of a turn that gave no answer.
-pub(super) fn error_of(end: &TurnEnd, stage: &Stage) -> Error {
+pub(super) fn error_of(end: &TurnEnd, stage: &Stage<'_>) -> Error {
     let agent = stage.agent.name();
     match end {
         TurnEnd::Cancelled => cut_off(CutOff::Cancelled, &format!("finish `{agent}`"), &stage.limits),

@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, TryStreamExt};
 
+use super::event::RunEvent;
+use super::setup::Teller;
 use super::shell::{Bounds, Call, Shell, Stdout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::one_line;
+use crate::work::Exit;
 
 /// Commands to run before the agent starts.
 ///
@@ -105,7 +108,17 @@ impl Hooks {
             .try_for_each(|(point, hook)| hook.check(point))
     }
 
-    /// Runs what is to run when the worktree is ready, and says for the log what was run.
+    /// Tells whether there is a hook for the worktree.
+    pub(super) fn has_worktree_ready(&self) -> bool {
+        !self.host_worktree_ready.is_empty()
+    }
+
+    /// Tells whether there is a hook for the sandbox.
+    pub(super) fn has_sandbox_ready(&self) -> bool {
+        !(self.host_sandbox_ready.is_empty() && self.sandbox_ready.is_empty())
+    }
+
+    /// Runs what is to run when the worktree is ready, and tells what is run.
     ///
     /// # Errors
     /// [`ErrorKind::Hook`] when one fails, [`ErrorKind::StepTimeout`] when one takes too long.
@@ -116,13 +129,13 @@ impl Hooks {
         &self,
         host: &Shell<'_>,
         bounds: &Bounds<'_>,
-    ) -> Result<Vec<String>> {
+        teller: &Teller<'_>,
+    ) -> Result<()> {
         let all = async {
-            let mut notes = Vec::new();
             for hook in &self.host_worktree_ready {
-                notes.push(hook.run(Point::HostWorktreeReady, host, bounds).await?);
+                hook.run(Point::HostWorktreeReady, host, bounds, teller).await?;
             }
-            Ok(notes)
+            Ok(())
         };
         bounds.apply("run the hooks of the worktree", all).await
     }
@@ -133,11 +146,12 @@ impl Hooks {
         host: &Shell<'_>,
         sandbox: &Shell<'_>,
         bounds: &Bounds<'_>,
-    ) -> Result<Vec<String>> {
+        teller: &Teller<'_>,
+    ) -> Result<()> {
         let on_host = self.host_sandbox_ready.iter().map(|hook| (Point::HostSandboxReady, hook, host));
         let inside = self.sandbox_ready.iter().map(|hook| (Point::SandboxReady, hook, sandbox));
         let all: FuturesUnordered<_> =
-            on_host.chain(inside).map(|(point, hook, shell)| hook.run(point, shell, bounds)).collect();
+            on_host.chain(inside).map(|(point, hook, shell)| hook.run(point, shell, bounds, teller)).collect();
         bounds.apply("run the hooks of the sandbox", all.try_collect()).await
     }
 }
@@ -184,7 +198,9 @@ impl Hook {
         Ok(())
     }
 
-    async fn run(&self, point: Point, shell: &Shell<'_>, bounds: &Bounds<'_>) -> Result<String> {
+    async fn run(&self, point: Point, shell: &Shell<'_>, bounds: &Bounds<'_>, teller: &Teller<'_>) -> Result<()> {
+        let (hook, command) = (point.name().to_owned(), one_line(&self.command));
+        teller.tell(RunEvent::HookStarted { hook: hook.clone(), command: command.clone() });
         let mut argv = match self.user {
             User::Same => Vec::new(),
             User::Root => vec!["sudo", "-n", "--"],
@@ -201,12 +217,12 @@ impl Hook {
                 _ => error,
             }
         })?;
-        let (command, elapsed) = (one_line(&self.command), finished.elapsed);
-        let mut note = format!("the hook `{command:.200}` for {point} took {elapsed:.1?}");
         if finished.left_behind > 0 {
-            note.push_str("; what it left running was ended");
+            teller.warn(format!("what the hook `{command:.200}` for {point} left running was ended"));
         }
-        Ok(note)
+        let exit = Exit::Code(0);
+        teller.tell(RunEvent::HookEnded { hook, command, exit, duration: finished.elapsed });
+        Ok(())
     }
 }
 
@@ -222,12 +238,18 @@ impl From<String> for Hook {
     }
 }
 
+impl Point {
+    fn name(self) -> &'static str {
+        match self {
+            Self::HostWorktreeReady => "host_worktree_ready",
+            Self::HostSandboxReady => "host_sandbox_ready",
+            Self::SandboxReady => "sandbox_ready",
+        }
+    }
+}
+
 impl std::fmt::Display for Point {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::HostWorktreeReady => "`host_worktree_ready`",
-            Self::HostSandboxReady => "`host_sandbox_ready`",
-            Self::SandboxReady => "`sandbox_ready`",
-        })
+        write!(f, "`{}`", self.name())
     }
 }

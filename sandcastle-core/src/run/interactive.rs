@@ -1,18 +1,18 @@
 //! A session that a person holds with an agent, in the agent's own terminal program.
 
-use super::audience::Audience;
+use std::path::{Path, PathBuf};
+
+use super::driver::{Job, resolved_prompt};
 use super::entry;
-use super::environment::Environment;
+use super::failure;
 use super::ledger::Ledger;
-use super::log::{LogName, RunLog};
-use super::logging::Logging;
 use super::options::{RunOptions, Settings};
 use super::output_mode::InteractiveOutput;
-use crate::agent::AgentRequest;
-use crate::config::ConfigDir;
+use super::workplace::{Work, Workplace};
+use crate::agent::{AgentCommand, AgentRequest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::BranchName;
-use crate::sandbox::{BoxFuture, Output, Program, SandboxRequest, Streams};
+use crate::sandbox::{BoxFuture, Output, Program, Streams};
 use crate::work::Commit;
 
 /// Holds what came of an interactive session.
@@ -23,8 +23,10 @@ pub struct InteractiveResult {
     pub exit_code: Option<i32>,
     /// The commits that were made, oldest first.
     pub commits: Vec<Commit>,
-    /// The branch that is checked out now.
+    /// The branch that has the commits.
     pub branch: BranchName,
+    /// The worktree that was kept because it holds something of value.
+    pub preserved_worktree: Option<PathBuf>,
     /// Things that went wrong without failing the session.
     pub warnings: Vec<String>,
 }
@@ -59,48 +61,68 @@ pub fn interactive<O: InteractiveOutput>(
 
 async fn hold(settings: Settings) -> Result<InteractiveResult> {
     let checked = entry::check_interactive(&settings).await?;
-    let request = AgentRequest::new(&checked.prompt, &checked.cwd, &checked.session);
-    let command = settings.agent.interactive_command(&request)?.ok_or_else(|| {
-        let agent = settings.agent.name();
-        Error::new(
-            ErrorKind::InvalidOptions,
-            format!("open `{agent}` for a person: it has no terminal program"),
-        )
-    })?;
-    let config = ConfigDir::of(&checked.repository);
-    let environment =
-        Environment::of(&config, settings.sandbox.as_ref(), settings.agent.as_ref(), &settings.env)?;
-    let name = LogName { target: None, source: "interactive", name: None };
-    let log = RunLog::open(Some(&Logging::off()), &config, &name)?;
-    let audience = Audience::new(log, None, environment.secrets(&[])?);
-    let mut ledger = Ledger::new(checked.repository.clone(), audience);
-    ledger.begin(&settings).await?;
-    let sandbox = settings.sandbox.create(SandboxRequest::new(checked.repository.top()?)).await?;
+    let job = Job::new(settings, checked);
+    command_of(&job, &job.checked.cwd, "")?;
+    let mut ledger = Ledger::open(&job)?;
+    match hold_open(&job, &mut ledger).await {
+        Ok(exit_code) => {
+            let work = ledger.succeed();
+            Ok(InteractiveResult {
+                exit_code,
+                commits: work.commits,
+                branch: work.branch.unwrap_or_else(|| BranchName::from_git("HEAD")),
+                preserved_worktree: work.preserved_worktree,
+                warnings: work.warnings,
+            })
+        }
+        Err(error) => Err(ledger.fail(error)),
+    }
+}
+
+/// Makes the place, lets the person work in it, and puts it away; whatever is of value in it is kept.
+async fn hold_open(job: &Job, ledger: &mut Ledger) -> Result<Option<i32>> {
+    let workplace = Workplace::open(job, 1, ledger).await?;
+    let held = hold_in(job, &workplace, ledger).await;
+    let how = if held.is_ok() { Work::Finished } else { Work::Failed };
+    let closed = workplace.close(job, how, ledger).await;
+    let exit = held?;
+    closed?;
+    Ok(exit)
+}
+
+async fn hold_in(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Result<Option<i32>> {
+    let prompt = resolved_prompt(job, 1, workplace, None, ledger).await?;
+    let cwd = workplace.cwd(job);
+    let command = command_of(job, &cwd, &prompt)?;
     let name = command.program.to_string_lossy().into_owned();
-    let mut program =
-        Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&checked.cwd);
+    let mut program = Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&cwd);
     program.env.extend(command.env);
-    program.env.extend(environment.variables().iter().cloned());
-    let mut running = sandbox.start(program).await.map_err(|error| {
+    program.env.extend(job.checked.environment.variables().iter().cloned());
+    let mut running = workplace.sandbox().start(program).await.map_err(|error| {
         Error::new(ErrorKind::AgentStart, format!("start the program `{name}`")).with_source(error)
     })?;
+    let lost = |what: &str| Error::new(ErrorKind::Io, format!("{what} `{name}`"));
     let status = tokio::select! {
         output = running.next() => match output {
             Ok(Output::Exited(status)) => status,
-            Ok(Output::Stdout(_)) => return Err(Error::new(ErrorKind::Io, format!("leave the terminal to `{name}`"))),
-            Err(error) => return Err(Error::new(ErrorKind::Io, format!("wait for `{name}`")).with_source(error)),
+            Ok(Output::Stdout(_)) => return Err(lost("leave the terminal to")),
+            Err(error) => return Err(lost("wait for").with_source(error)),
         },
-        () = settings.cancel.cancelled() => {
+        end = job.bounds().cut_off() => {
             running.end(command.stop).await;
-            return Err(Error::new(ErrorKind::Cancelled, format!("finish `{name}`: it was cancelled")));
+            return Err(failure::cut_off(end, &format!("finish `{name}`"), &job.limits));
         }
     };
     running.sweep().await;
-    let commits = ledger.collect_commits().await;
-    if let Err(error) = sandbox.close().await {
-        ledger.warn(format!("the sandbox `{}` was not closed: {error}", settings.sandbox.name()));
-    }
-    let work = ledger.succeed();
-    let branch = work.branch.unwrap_or_else(|| BranchName::from_git("HEAD"));
-    Ok(InteractiveResult { exit_code: status.code(), commits, branch, warnings: work.warnings })
+    Ok(status.code())
+}
+
+fn command_of(job: &Job, cwd: &Path, prompt: &str) -> Result<AgentCommand> {
+    let agent = &job.settings.agent;
+    let request = AgentRequest::new(prompt, cwd, &job.checked.session);
+    agent.interactive_command(&request)?.ok_or_else(|| {
+        let name = agent.name();
+        let message = format!("open `{name}` for a person: it has no terminal program");
+        Error::new(ErrorKind::InvalidOptions, message)
+    })
 }

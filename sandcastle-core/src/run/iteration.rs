@@ -2,6 +2,7 @@
 //!
 //! Here it is started and ended. What it prints is read in `listener`, which makes a [`Turn`] of it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,25 +10,29 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::deadline::Limits;
+use super::driver::Job;
 use super::environment::check_arguments;
 use super::event::RunEvent;
 use super::ledger::Ledger;
 use super::listener::{End, Listener};
+use super::workplace::Workplace;
 use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
 use crate::id::SessionId;
 use crate::output::locate::Locator;
-use crate::sandbox::{Program, Running, SandboxHandle};
+use crate::sandbox::{Program, Running};
 use crate::session::SessionRequest;
 use crate::work::Iteration;
 
-/// What all iterations of a run have in common.
-pub(super) struct Stage {
+/// What all agent processes in one place have in common.
+#[derive(Debug)]
+pub(super) struct Stage<'a> {
     pub(super) agent: Arc<dyn Agent>,
-    pub(super) sandbox: Arc<dyn SandboxHandle>,
+    pub(super) workplace: &'a Workplace,
+    /// The folder that the agent works in, as seen inside.
     pub(super) cwd: PathBuf,
-    pub(super) env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    pub(super) env: &'a [(OsString, OsString)],
     pub(super) signals: Vec<String>,
     pub(super) limits: Limits,
     pub(super) cancel: CancellationToken,
@@ -55,7 +60,19 @@ pub(super) enum TurnEnd {
     Cancelled,
 }
 
-impl Stage {
+impl<'a> Stage<'a> {
+    pub(super) fn new(job: &'a Job, workplace: &'a Workplace) -> Self {
+        Self {
+            agent: Arc::clone(&job.settings.agent),
+            workplace,
+            cwd: workplace.cwd(job),
+            env: job.checked.environment.variables(),
+            signals: job.settings.signals(),
+            limits: job.limits,
+            cancel: job.settings.cancel.clone(),
+        }
+    }
+
     /// Plays one agent process to its end, and ends whatever it leaves behind.
     pub(super) async fn play(
         &self,
@@ -96,7 +113,7 @@ impl Stage {
             Program::new(command.program).args(command.args).stdin(command.stdin).cwd(&self.cwd);
         program.env.extend(command.env);
         program.env.extend(self.env.iter().cloned());
-        self.sandbox.start(program).await.map_err(|error| {
+        self.workplace.sandbox().start(program).await.map_err(|error| {
             let agent = self.agent.name();
             let hint = match error.kind() {
                 std::io::ErrorKind::NotFound => {
@@ -115,8 +132,8 @@ impl Stage {
     }
 
     pub(super) fn session_file(&self, session: &SessionId) -> Option<PathBuf> {
-        let home = self.sandbox.home()?;
-        self.agent.session_file(session, &SessionPlace::new(&home, &self.cwd, &self.env))
+        let home = self.workplace.sandbox().home()?;
+        self.agent.session_file(session, &SessionPlace::new(&home, &self.cwd, self.env))
     }
 
     /// Notes what the session had used by now, for agents that count over whole sessions.

@@ -6,15 +6,18 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::audience::Audience;
+use super::driver::Job;
 use super::event::RunEvent;
-use super::log::Header;
-use super::options::Settings;
+use super::log::{Header, LogName, RunLog};
 use super::outcome;
+use super::setup::Notice;
+use super::workplace::Workplace;
+use crate::config::ConfigDir;
 use crate::error::{Error, Result};
-use crate::git::Repository;
-use crate::id::{BranchName, CommitId, RunId, SessionId};
+use crate::id::{BranchName, CommitId, SessionId};
 use crate::secret::Secrets;
 use crate::work::{Commit, Iteration, Usage, Work};
+use crate::worktree::{Closed, Gathered, Origin, Place};
 
 /// The most warnings of an agent that are kept; all of them are in the log.
 const MAX_AGENT_WARNINGS: usize = 100;
@@ -23,36 +26,103 @@ const MAX_AGENT_WARNINGS: usize = 100;
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub(super) work: Work,
-    repository: Repository,
-    base: Option<CommitId>,
+    /// Commits of iterations that are over and have landed.
+    landed: Vec<Commit>,
+    /// Where the run began, if all its iterations work on one branch.
+    origin: Option<Origin>,
+    /// Whether each iteration has a branch of its own.
+    merges: bool,
     audience: Audience,
     /// What each session had used when it was last heard of.
     totals: HashMap<SessionId, Usage>,
 }
 
 impl Ledger {
-    pub(super) fn new(repository: Repository, audience: Audience) -> Self {
-        let work = Work { log_file: audience.log_file().map(Into::into), ..Work::default() };
-        Self { work, repository, base: None, audience, totals: HashMap::new() }
-    }
-
-    /// Notes where the branch is before the agent begins.
-    pub(super) async fn begin(&mut self, settings: &Settings) -> Result<()> {
-        let head = self.repository.head().await?;
-        self.base = head.commit;
-        self.work.branch = Some(head.branch.clone());
+    /// Opens the log, and tells everybody that the run begins.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) when the log cannot be opened.
+    pub(super) fn open(job: &Job) -> Result<Self> {
+        let Job { settings, checked, .. } = job;
+        let (plan, name) = (&checked.plan, settings.site.name.as_deref());
+        let (source, target) = (plan.source_branch(1), plan.target_branch());
+        let config = ConfigDir::of(&checked.repository);
+        let log_name = LogName { target: plan.merges().then_some(target), source: &source, name };
+        let log = RunLog::open(settings.logging.as_ref(), &config, &log_name)?;
+        let audience = Audience::new(log, settings.on_event.clone(), checked.secrets.clone());
+        let mut ledger = Self::of(audience, plan.merges());
+        ledger.work.branch = Some(source.clone());
         let agent = settings.agent.name().to_owned();
-        self.audience.header(&Header {
-            run: &RunId::generate(),
-            name: settings.name.as_deref(),
+        ledger.audience.header(&Header {
+            run: &checked.run,
+            name,
             agent: &agent,
             model: settings.agent.model(),
             sandbox: settings.sandbox.name(),
-            strategy: "head",
-            branch: &head.branch,
+            strategy: plan.strategy(),
+            branch: &source,
         });
-        self.tell(&RunEvent::Started { agent, branch: head.branch });
-        Ok(())
+        ledger.tell(&RunEvent::Started { agent, branch: source });
+        for warning in &checked.warnings {
+            ledger.warn(warning.clone());
+        }
+        Ok(ledger)
+    }
+
+    fn of(audience: Audience, merges: bool) -> Self {
+        let work = Work { log_file: audience.log_file().map(Into::into), ..Work::default() };
+        Self { work, landed: Vec::new(), origin: None, merges, audience, totals: HashMap::new() }
+    }
+
+    /// Notes a work tree that is there.
+    pub(super) fn opened(&mut self, place: &Place) {
+        let (path, branch) = (place.top().to_path_buf(), place.branch().clone());
+        self.work.branch = Some(branch.clone());
+        if !place.is_in_place() {
+            self.tell(&RunEvent::WorktreeReady { path, branch, fresh: place.is_fresh() });
+        }
+    }
+
+    /// Notes where an iteration begins, and returns what its commits are counted from.
+    pub(super) fn began(&mut self, origin: Origin) -> Origin {
+        if self.merges { origin } else { self.origin.get_or_insert(origin).clone() }
+    }
+
+    /// Notes what became of a work tree.
+    pub(super) fn closed(&mut self, closed: Closed) {
+        closed.notes.into_iter().for_each(|note| self.warn(note));
+        if closed.preserved.is_some() {
+            self.work.preserved_worktree = closed.preserved;
+        }
+    }
+
+    /// Notes that the commits of an iteration are where they belong.
+    pub(super) fn landed(&mut self, source: &BranchName, target: &BranchName) {
+        let commits = self.work.commits.len() - self.landed.len();
+        let commits = u32::try_from(commits).unwrap_or(u32::MAX);
+        self.landed.clone_from(&self.work.commits);
+        self.work.branch = Some(target.clone());
+        if commits > 0 {
+            self.tell(&RunEvent::Merged { source: source.clone(), target: target.clone(), commits });
+        }
+    }
+
+    /// Tells a notice of the making of a place.
+    pub(super) fn notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::Event(event) => self.tell(&event),
+            Notice::Warning(message) => self.warn(message),
+        }
+    }
+
+    /// Notes the answer that was accepted.
+    pub(super) fn answered(&mut self, block: String) {
+        self.work.answer = Some(block);
+    }
+
+    /// Returns the number of the agent process that comes next.
+    pub(super) fn next_process(&self) -> u32 {
+        u32::try_from(self.work.iterations.len()).unwrap_or(u32::MAX).saturating_add(1)
     }
 
     /// Tells everybody who listens.
@@ -96,29 +166,37 @@ impl Ledger {
         self.work.iterations.push(iteration);
     }
 
-    /// Lists the commits that the branch has gained since the run began, and returns those that are new since last time.
+    /// Lists the commits that the agent has made since the run began, and returns those that are new since last time.
     ///
     /// A commit that was amended or reset away is no longer listed, but stays in the record of its attempt.
-    pub(super) async fn collect_commits(&mut self) -> Vec<Commit> {
-        match self.commits_by_now().await {
-            Ok((branch, commits)) => {
-                self.note_branch(branch);
-                let known: HashSet<&CommitId> = self.work.commits.iter().map(|commit| &commit.sha).collect();
-                let new = commits.iter().filter(|commit| !known.contains(&commit.sha)).cloned().collect();
-                self.work.commits = commits;
-                new
+    pub(super) async fn collect_commits(&mut self, workplace: &Workplace) -> Vec<Commit> {
+        let known: HashSet<CommitId> = self.work.commits.iter().map(|commit| commit.sha.clone()).collect();
+        match self.collect(workplace).await {
+            Ok(_) => {
+                let is_new = |commit: &&Commit| !known.contains(&commit.sha);
+                self.work.commits.iter().filter(is_new).cloned().collect()
             }
-            Err(error) => {
-                self.warn(format!("the new commits could not be listed: {error}"));
-                Vec::new()
-            }
+            Err(_) => Vec::new(),
         }
     }
 
-    async fn commits_by_now(&self) -> Result<(BranchName, Vec<Commit>)> {
-        let head = self.repository.head().await?;
-        let commits = self.repository.commits_since(self.base.as_ref(), &head).await?;
-        Ok((head.branch, commits))
+    /// Lists the commits that the agent has made since the run began. If that is not possible, it is told.
+    pub(super) async fn collect(&mut self, workplace: &Workplace) -> Result<Gathered> {
+        let gathered = match workplace.gather().await {
+            Ok(gathered) => gathered,
+            Err(error) => {
+                self.warn_once(format!("the new commits could not be listed: {error}"));
+                return Err(error);
+            }
+        };
+        for note in &gathered.notes {
+            self.warn_once(note.clone());
+        }
+        self.work.commits = self.landed.iter().chain(&gathered.commits).cloned().collect();
+        if !self.merges {
+            self.note_branch(gathered.branch.clone());
+        }
+        Ok(gathered)
     }
 
     fn note_branch(&mut self, now: BranchName) {
@@ -127,6 +205,12 @@ impl Ledger {
             self.warn(format!("the agent left the branch `{before}` for `{now}`, whose commits are listed"));
         }
         self.work.branch = Some(now);
+    }
+
+    fn warn_once(&mut self, message: String) {
+        if !self.work.warnings.contains(&message) {
+            self.warn(message);
+        }
     }
 
     /// Turns the running total of a session into what this process used.
@@ -162,6 +246,7 @@ impl Ledger {
 
     /// Ends the record with success.
     pub(super) fn succeed(mut self) -> Work {
+        self.work.answer = None;
         self.audience.succeeded(&self.work);
         self.closed()
     }

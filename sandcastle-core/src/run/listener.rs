@@ -54,7 +54,7 @@ impl From<Silent> for End {
 
 /// Reads one process.
 pub(super) struct Listener<'a> {
-    stage: &'a Stage,
+    stage: &'a Stage<'a>,
     origin: Option<&'a SessionId>,
     lines: LineBuffer,
     decoder: Box<dyn Decoder>,
@@ -72,7 +72,7 @@ pub(super) struct Listener<'a> {
 }
 
 impl<'a> Listener<'a> {
-    pub(super) fn new(stage: &'a Stage, session: &'a SessionRequest, locator: Option<Locator>) -> Self {
+    pub(super) fn new(stage: &'a Stage<'a>, session: &'a SessionRequest, locator: Option<Locator>) -> Self {
         Self {
             stage,
             origin: session.origin(),

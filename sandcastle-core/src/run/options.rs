@@ -1,6 +1,5 @@
 //! What a caller asks for. Nothing is checked here; see `entry`.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
@@ -14,7 +13,8 @@ use super::event::{Callback, RunEvent};
 use super::logging::Logging;
 use super::outcome::RunResult;
 use super::output_mode::{NoOutput, RunFuture, RunOutput, run};
-use super::shared::Sandbox;
+use super::ground::{Ground, Lot};
+use super::site::{Site, site_setters};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::output::AgentOutput;
@@ -31,7 +31,8 @@ pub(super) const DEFAULT_SIGNAL: &str = "<promise>COMPLETE</promise>";
 /// | option | default |
 /// |---|---|
 /// | [`cwd`](Self::cwd) | the folder of this process |
-/// | [`branch_strategy`](Self::branch_strategy) | [`BranchStrategy::head`] |
+/// | [`branch_strategy`](Self::branch_strategy) | [`BranchStrategy::head`](crate::BranchStrategy::head) |
+/// | [`timeouts`](Self::timeouts) | [`Timeouts::default`](crate::Timeouts) |
 /// | [`max_iterations`](Self::max_iterations) | 1 |
 /// | [`completion_signal`](Self::completion_signal) | `<promise>COMPLETE</promise>` |
 /// | [`idle_timeout`](Self::idle_timeout) | 600 s |
@@ -51,10 +52,8 @@ pub(super) struct Settings {
     pub(super) sandbox: Arc<dyn SandboxProvider>,
     pub(super) prompts: Vec<PromptSource>,
     pub(super) prompt_args: Vec<(String, String)>,
-    pub(super) cwd: Option<PathBuf>,
-    pub(super) name: Option<String>,
-    pub(super) env: Vec<(OsString, OsString)>,
-    pub(super) branch_strategy: BranchStrategy,
+    pub(super) site: Site,
+    pub(super) ground: Ground,
     pub(super) max_iterations: u32,
     /// `None` is the default one.
     pub(super) completion_signals: Option<Vec<String>>,
@@ -65,6 +64,7 @@ pub(super) struct Settings {
     pub(super) on_event: Option<Callback>,
     pub(super) resume: Option<String>,
     pub(super) fork: Option<String>,
+    pub(super) session_store: Option<PathBuf>,
     pub(super) cancel: CancellationToken,
 }
 
@@ -72,23 +72,6 @@ impl Settings {
     /// Returns the texts that end the run.
     pub(super) fn signals(&self) -> Vec<String> {
         self.completion_signals.clone().unwrap_or_else(|| vec![DEFAULT_SIGNAL.to_owned()])
-    }
-}
-
-/// Says which branch an agent works on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BranchStrategy {
-    /// The branch that is checked out, in place.
-    #[default]
-    Head,
-}
-
-impl BranchStrategy {
-    /// Works on the branch that is checked out, in place.
-    #[must_use]
-    pub fn head() -> Self {
-        Self::Head
     }
 }
 
@@ -106,10 +89,8 @@ impl RunOptions {
                 sandbox,
                 prompts: Vec::new(),
                 prompt_args: Vec::new(),
-                cwd: None,
-                name: None,
-                env: Vec::new(),
-                branch_strategy: BranchStrategy::default(),
+                site: Site::default(),
+                ground: Ground::Own,
                 max_iterations: 1,
                 completion_signals: None,
                 idle_timeout: Duration::from_secs(600),
@@ -119,6 +100,7 @@ impl RunOptions {
                 on_event: None,
                 resume: None,
                 fork: None,
+                session_store: None,
                 cancel: CancellationToken::new(),
             },
             output: PhantomData,
@@ -159,29 +141,7 @@ impl<O> RunOptions<O> {
         self
     }
 
-    /// Sets the folder to work in; it must be in the work tree of a git repository.
-    pub fn cwd(mut self, path: impl Into<PathBuf>) -> Self {
-        self.settings.cwd = Some(path.into());
-        self
-    }
-
-    /// Names the run; the name is part of the log.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.settings.name = Some(name.into());
-        self
-    }
-
-    /// Sets a variable for the agent, on top of what the sandbox gives it.
-    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.settings.env.push((key.into(), value.into()));
-        self
-    }
-
-    /// Sets which branch the agent works on.
-    pub fn branch_strategy(mut self, strategy: BranchStrategy) -> Self {
-        self.settings.branch_strategy = strategy;
-        self
-    }
+    site_setters!(settings.site);
 
     /// Sets how many agent processes may run one after the other. A run with an output has exactly one.
     pub fn max_iterations(mut self, count: u32) -> Self {
@@ -241,6 +201,16 @@ impl<O> RunOptions<O> {
         self
     }
 
+    /// Keeps sessions in `folder`, which has the form of a home folder: they are copied there after each agent process,
+    /// and from there before one is continued.
+    ///
+    /// Without it a session stays in the home folder that the agent has. It is still found there when it is continued
+    /// from another worktree.
+    pub fn session_store(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.settings.session_store = Some(folder.into());
+        self
+    }
+
     /// Ends the run, and everything the agent started, when `token` is cancelled.
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.settings.cancel = token;
@@ -249,11 +219,9 @@ impl<O> RunOptions<O> {
 }
 
 impl<O> RunOptions<O> {
-    /// Puts the run into a sandbox that is there already, and into its folder unless another one is named.
-    pub(super) fn inside(mut self, sandbox: &Sandbox) -> Self {
-        self.settings.sandbox = Arc::new(sandbox.clone());
-        let cwd = self.settings.cwd.take();
-        self.settings.cwd = Some(cwd.unwrap_or_else(|| sandbox.cwd().to_path_buf()));
+    /// Puts the run onto ground that is there already.
+    pub(super) fn on(mut self, lot: &Arc<Lot>) -> Self {
+        self.settings.ground = Ground::Lent(Arc::clone(lot));
         self
     }
 }
@@ -265,15 +233,12 @@ impl<O> Clone for RunOptions<O> {
 }
 
 impl<O> fmt::Debug for RunOptions<O> {
-    /// Shows the names of variables and never their values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let settings = &self.settings;
         f.debug_struct("RunOptions")
             .field("agent", &settings.agent)
             .field("sandbox", &settings.sandbox)
-            .field("cwd", &settings.cwd)
-            .field("name", &settings.name)
-            .field("env", &settings.env.iter().map(|(key, _)| key).collect::<Vec<_>>())
+            .field("site", &settings.site)
             .field("max_iterations", &settings.max_iterations)
             .finish_non_exhaustive()
     }

@@ -26,14 +26,14 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// What became of one turn as an attempt.
 enum Verdict {
-    Accepted,
+    Accepted(String),
     Refused(ExtractError),
     Failed(TurnEnd),
 }
 
 /// The attempts of one run.
 pub(super) struct Attempts<'a> {
-    stage: &'a Stage,
+    stage: &'a Stage<'a>,
     spec: &'a OutputSpec,
     retries_left: u32,
     resends_left: u32,
@@ -49,7 +49,7 @@ enum Next {
 }
 
 impl<'a> Attempts<'a> {
-    pub(super) fn new(stage: &'a Stage, spec: &'a OutputSpec) -> Self {
+    pub(super) fn new(stage: &'a Stage<'a>, spec: &'a OutputSpec) -> Self {
         Self { stage, spec, retries_left: spec.retries(), resends_left: RESENDS, refused: None }
     }
 
@@ -88,7 +88,7 @@ impl<'a> Attempts<'a> {
     }
 
     async fn play_once(&self, prompt: &str, session: &SessionRequest, ledger: &mut Ledger) -> Result<Turn> {
-        ledger.tell(&RunEvent::IterationStarted { number: following(ledger.work.iterations.len()) });
+        ledger.tell(&RunEvent::IterationStarted { number: ledger.next_process() });
         self.stage.play(prompt, session, Some(self.spec.locator()), ledger).await
     }
 
@@ -110,7 +110,7 @@ impl<'a> Attempts<'a> {
         judge: &mut Judge<'_>,
         ledger: &mut Ledger,
     ) -> Result<Next> {
-        let commits = ledger.collect_commits().await;
+        let commits = ledger.collect_commits(self.stage.workplace).await;
         let mut attempt = Attempt {
             number: following(ledger.work.attempts.len()),
             outcome: AttemptOutcome::AgentFailed,
@@ -123,7 +123,8 @@ impl<'a> Attempts<'a> {
         let (signal, resumable) = (turn.signal, turn.record.session_id.clone());
         ledger.record(turn.record);
         match verdict {
-            Verdict::Accepted => {
+            Verdict::Accepted(block) => {
+                ledger.answered(block);
                 attempt.outcome = AttemptOutcome::Accepted;
                 ledger.work.attempts.push(attempt);
                 Ok(Next::Done(Ending {
@@ -144,7 +145,7 @@ impl<'a> Attempts<'a> {
         let tag = self.spec.tag();
         match &turn.end {
             TurnEnd::Completed(StopReason::Complete) => match turn.located.take() {
-                Some(locator) => judge(locator).map_or_else(Verdict::Refused, |()| Verdict::Accepted),
+                Some(locator) => judge(locator).map_or_else(Verdict::Refused, Verdict::Accepted),
                 None => Verdict::Refused(ExtractError::missing(tag, Seen::Nothing)),
             },
             TurnEnd::Completed(StopReason::OutputLimit) | TurnEnd::Failed(FailureKind::OutputLimit, _) => {

@@ -6,58 +6,80 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::ground::Lot;
 use super::interactive::{InteractiveResult, interactive};
+use super::making::{Made, Making};
 use super::options::RunOptions;
 use super::output_mode::{InteractiveOutput, RunFuture, RunOutput, run, run_with};
+use super::site::{Site, site_setters};
+use super::worktree::CloseResult;
 use crate::agent::Agent;
 use crate::error::{Error, ErrorKind, Result};
-use crate::git::Repository;
+use crate::id::BranchName;
 use crate::output::AgentOutput;
-use crate::sandbox::{BoxFuture, Output, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest};
-use crate::secret::Variables;
+use crate::sandbox::{BoxFuture, Output, Program, SandboxHandle, SandboxProvider, SandboxRequest};
 use crate::work::Exit;
 
 /// What a command in a sandbox may print on its standard output.
 const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
 
-/// Makes a sandbox around a work tree that several runs can use, one after the other or at once.
+/// Says what kind of sandbox to make, and around which work tree.
+///
+/// The setters are those of [`RunOptions`] that are about the place and not about the agent, with the same defaults.
+#[derive(Clone, Debug)]
+#[must_use = "options do nothing until a sandbox is made from them"]
+pub struct SandboxOptions {
+    pub(super) provider: Arc<dyn SandboxProvider>,
+    pub(super) site: Site,
+}
+
+impl SandboxOptions {
+    /// Starts with a provider.
+    pub fn new(provider: impl SandboxProvider) -> Self {
+        Self::shared(Arc::new(provider))
+    }
+
+    /// Starts with a provider that others use too.
+    pub fn shared(provider: Arc<dyn SandboxProvider>) -> Self {
+        Self { provider, site: Site::default() }
+    }
+
+    site_setters!(site);
+}
+
+/// Makes a sandbox that several runs can use, one after the other or at once.
+///
+/// With the branch strategy `head` it is around the caller's own work tree, with the others around a worktree of its own,
+/// which belongs to the sandbox: [`Sandbox::close`] puts it away. Hooks run once, now.
 ///
 /// # Errors
-/// When `cwd` is not in the work tree of a git repository, or the provider cannot make a sandbox.
+/// When the options do not pass the checks, the branch is busy, a hook fails, or the provider cannot make a sandbox.
+/// Nothing is left behind then.
 ///
 /// # Cancel safety
-/// Dropping the future leaves nothing behind. Dropping the sandbox ends it.
+/// Dropping the future ends what it has started; a worktree that was made by then stays. Dropping the sandbox ends it and
+/// keeps the worktree.
 ///
 /// # Examples
 /// ```
 /// # use sandcastle_core as sandcastle;
 /// # use sandcastle::{Agent, SandboxProvider};
 /// # async fn example(planner: impl Agent, builder: impl Agent, provider: impl SandboxProvider) -> sandcastle::Result<()> {
-/// let sandbox = sandcastle::create_sandbox(provider, ".").await?;
+/// use sandcastle::{BranchStrategy, SandboxOptions};
+///
+/// let options = SandboxOptions::new(provider).branch_strategy(BranchStrategy::branch("agent/fix-42"));
+/// let sandbox = sandcastle::create_sandbox(options).await?;
 /// let plan = sandbox.options(planner).prompt("Plan the change.").await?;
 /// let done = sandbox.options(builder).prompt(format!("Make this change:\n\n{}", plan.text)).await?;
-/// println!("{} commits", done.commits.len());
+/// println!("{} commits on {}", done.commits.len(), done.branch);
 /// sandbox.close().await?;
 /// # Ok(()) }
 /// ```
-pub async fn create_sandbox(provider: impl SandboxProvider, cwd: impl AsRef<Path>) -> Result<Sandbox> {
-    let cwd = cwd.as_ref();
-    let absolute = cwd.canonicalize().map_err(|error| {
-        Error::new(ErrorKind::InvalidOptions, format!("make a sandbox for `{}`", cwd.display()))
-            .with_source(error)
-            .with_hint("name an existing folder")
-    })?;
-    let worktree = Repository::discover(&absolute).await?.top()?.to_path_buf();
-    let handle = provider.create(SandboxRequest::new(&worktree)).await?;
-    let (env, inherited_env) = (provider.env().into_iter(), provider.inherited_env().into_iter());
-    Ok(Sandbox {
-        name: provider.name().to_owned(),
-        env: env.collect(),
-        inherited_env: inherited_env.collect(),
-        worktree,
-        cwd: absolute,
-        handle,
-    })
+pub async fn create_sandbox(options: SandboxOptions) -> Result<Sandbox> {
+    let SandboxOptions { provider, site } = options;
+    let making = Making::new(site, Some(&*provider)).await?;
+    let made = making.worktree_and_sandbox(&*provider).await?;
+    Ok(Sandbox::of(provider, making, made))
 }
 
 /// A sandbox that runs share; see [`create_sandbox`].
@@ -65,12 +87,23 @@ pub async fn create_sandbox(provider: impl SandboxProvider, cwd: impl AsRef<Path
 /// It is a provider too, which lends itself: clone it into [`RunOptions::new`], or start from [`Sandbox::options`].
 #[derive(Clone, Debug)]
 pub struct Sandbox {
-    name: String,
-    env: Variables,
-    inherited_env: Variables,
+    provider: Arc<dyn SandboxProvider>,
+    lot: Arc<Lot>,
+    handle: Arc<dyn SandboxHandle>,
     worktree: PathBuf,
     cwd: PathBuf,
-    handle: Arc<dyn SandboxHandle>,
+    env: Arc<[(OsString, OsString)]>,
+    branch: BranchName,
+    warnings: Arc<[String]>,
+    /// Whether the work tree is put away with the sandbox.
+    tenure: Tenure,
+}
+
+/// Who puts the work tree away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tenure {
+    Own,
+    Lent,
 }
 
 /// What came of a command in a sandbox.
@@ -86,54 +119,95 @@ pub struct Executed {
 }
 
 impl Sandbox {
+    fn of(provider: Arc<dyn SandboxProvider>, making: Making, made: Made) -> Self {
+        Self::around(provider, making, made, Tenure::Own)
+    }
+
+    /// Makes a sandbox around a worktree that somebody else puts away.
+    pub(super) async fn in_worktree(options: SandboxOptions, worktree: &Lot) -> Result<Self> {
+        let SandboxOptions { provider, site } = options;
+        let making = Making::in_lot(site, Some(&*provider), worktree).await?;
+        let made = making.sandbox_in(worktree.place()?, &*provider).await?;
+        Ok(Self::around(provider, making, made, Tenure::Lent))
+    }
+
+    fn around(provider: Arc<dyn SandboxProvider>, making: Making, made: Made, tenure: Tenure) -> Self {
+        let Made { place, sandbox, warnings } = made;
+        let worktree = place.top().to_path_buf();
+        let (cwd, branch) = (making.cwd_in(&worktree), place.branch().clone());
+        let env = making.environment.variables().into();
+        let lot = Lot::new(making.plan, place, cwd.clone(), "sandbox").with_sandbox(Arc::clone(&sandbox));
+        Self {
+            provider,
+            lot: Arc::new(lot),
+            handle: sandbox,
+            worktree,
+            cwd,
+            env,
+            branch,
+            warnings: warnings.into(),
+            tenure,
+        }
+    }
+
     /// Returns the root of the work tree on this host.
     #[must_use]
     pub fn worktree(&self) -> &Path {
         &self.worktree
     }
 
-    /// Returns the folder that runs work in unless they name another one.
-    pub(super) fn cwd(&self) -> &Path {
-        &self.cwd
+    /// Returns the branch of the work tree.
+    #[must_use]
+    pub fn branch(&self) -> &BranchName {
+        &self.branch
+    }
+
+    /// Returns what went wrong while it was made without failing that.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Starts options for a run of `agent` in this sandbox and its folder.
     pub fn options(&self, agent: impl Agent) -> RunOptions {
-        RunOptions::new(agent, self.clone()).cwd(&self.cwd)
+        RunOptions::shared(Arc::new(agent), Arc::clone(&self.provider)).on(&self.lot)
     }
 
     /// Runs in this sandbox, whichever the options name; otherwise as [`run`].
     ///
-    /// The sandbox can be used again afterwards, also after a run that failed or was cancelled.
+    /// With the branch strategy `merge-to-head` what was committed is merged after each iteration. The sandbox can be used
+    /// again afterwards, also after a run that failed or was cancelled.
     ///
     /// # Errors
-    /// As [`run`]; also when the options name a folder outside of the sandbox's work tree.
+    /// As [`run`]; also when the options ask for what was settled when the sandbox was made: a branch strategy, files to copy,
+    /// hooks, or a folder outside of its work tree.
     pub fn run<O: RunOutput>(&self, options: RunOptions<O>) -> RunFuture<O::Value> {
-        run(options.inside(self))
+        run(options.on(&self.lot))
     }
 
     /// Runs in this sandbox and returns a `T`; otherwise as [`run_with`].
     ///
     /// # Errors
-    /// As [`run_with`]; also when the options name a folder outside of the sandbox's work tree.
+    /// As [`run_with`] and [`Sandbox::run`].
     pub fn run_with<T: AgentOutput>(&self, options: RunOptions) -> RunFuture<T> {
-        run_with(options.inside(self))
+        run_with(options.on(&self.lot))
     }
 
     /// Opens the agent's own terminal program in this sandbox; otherwise as [`interactive`].
     ///
     /// # Errors
-    /// As [`interactive`]; also when the options name a folder outside of the sandbox's work tree.
+    /// As [`interactive`] and [`Sandbox::run`].
     pub fn interactive<O: InteractiveOutput>(
         &self,
         options: RunOptions<O>,
     ) -> BoxFuture<'static, Result<InteractiveResult>> {
-        interactive(options.inside(self))
+        interactive(options.on(&self.lot))
     }
 
     /// Runs a command in this sandbox to its end. Its folder, if it names none, is that of the sandbox.
     ///
-    /// A bad exit is no error. What the command leaves running is ended.
+    /// It sees the variables of the sandbox, of `.sandcastle/.env` and of the options. A bad exit is no error. What the
+    /// command leaves running is ended.
     ///
     /// # Errors
     /// [`ErrorKind::Sandbox`] when the command cannot be started, or prints more than 64 MiB.
@@ -141,11 +215,14 @@ impl Sandbox {
     /// # Cancel safety
     /// Dropping the future kills the command and everything it started.
     pub async fn exec(&self, program: Program) -> Result<Executed> {
+        self.lot.place()?;
         let name = program.name.to_string_lossy().into_owned();
         let failed = |what: &str| {
-            Error::new(ErrorKind::Sandbox, format!("{what} `{name}` in the sandbox `{}`", self.name))
+            let sandbox = self.provider.name();
+            Error::new(ErrorKind::Sandbox, format!("{what} `{name}` in the sandbox `{sandbox}`"))
         };
-        let program = if program.cwd.is_none() { program.cwd(&self.cwd) } else { program };
+        let mut program = if program.cwd.is_none() { program.cwd(&self.cwd) } else { program };
+        program.env.splice(0..0, self.env.iter().cloned());
         let mut running =
             self.handle.start(program).await.map_err(|error| failed("start").with_source(error))?;
         let mut stdout = Vec::new();
@@ -162,26 +239,33 @@ impl Sandbox {
         Ok(Executed { exit: Exit::from(status), stdout, stderr: running.stderr().text() })
     }
 
-    /// Ends the sandbox and everything inside.
+    /// Ends the sandbox and everything inside, and puts its worktree away if it has one of its own: one with anything of value
+    /// is kept and named. Closing again does nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::Sandbox`] when the provider cannot end it.
-    pub async fn close(self) -> Result<()> {
-        self.handle.close().await
+    /// [`ErrorKind::InvalidOptions`] while a run goes on in it, [`ErrorKind::Sandbox`] when the provider cannot end it.
+    pub async fn close(&self) -> Result<CloseResult> {
+        let closed = match self.tenure {
+            Tenure::Own => self.lot.close().await?,
+            Tenure::Lent => self.lot.give_back()?,
+        };
+        let Some(closed) = closed else { return Ok(CloseResult::default()) };
+        self.handle.close().await?;
+        Ok(closed)
     }
 }
 
 impl SandboxProvider for Sandbox {
     fn name(&self) -> &str {
-        &self.name
+        self.provider.name()
     }
 
     fn env(&self) -> Vec<(OsString, OsString)> {
-        self.env.to_vec()
+        self.provider.env()
     }
 
     fn inherited_env(&self) -> Vec<(OsString, OsString)> {
-        self.inherited_env.to_vec()
+        self.provider.inherited_env()
     }
 
     fn create<'a>(&'a self, request: SandboxRequest<'a>) -> BoxFuture<'a, Result<Arc<dyn SandboxHandle>>> {
@@ -212,7 +296,7 @@ impl SandboxHandle for Lent {
         self.0.home()
     }
 
-    fn start<'a>(&'a self, program: Program) -> BoxFuture<'a, std::io::Result<Running>> {
+    fn start<'a>(&'a self, program: Program) -> BoxFuture<'a, std::io::Result<crate::sandbox::Running>> {
         self.0.start(program)
     }
 

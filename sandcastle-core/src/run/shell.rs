@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use super::deadline::Limits;
+use super::deadline::{CutOff, Limits};
 use super::failure;
 use super::timeouts::Timeouts;
 use crate::agent::StopRequest;
@@ -170,12 +170,17 @@ impl Shell<'_> {
 }
 
 impl Bounds<'_> {
+    /// Returns when the run is cancelled or out of time.
+    pub(super) async fn cut_off(&self) -> CutOff {
+        self.limits.cut_off(self.cancel).await
+    }
+
     /// Does `work`, unless the run is cancelled or out of time meanwhile: then it is dropped, and what it started has
     /// ended when this returns.
     pub(super) async fn apply<T>(&self, what: &str, work: impl Future<Output = Result<T>>) -> Result<T> {
         tokio::select! {
             biased;
-            end = self.limits.cut_off(self.cancel) => Err(failure::cut_off(end, what, self.limits)),
+            end = self.cut_off() => Err(failure::cut_off(end, what, self.limits)),
             result = work => result,
         }
     }

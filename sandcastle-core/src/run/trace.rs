@@ -49,7 +49,7 @@ pub(super) fn event(event: &RunEvent) {
         }
         RunEvent::HookStarted { hook, .. } => info!(hook, "hook started"),
         RunEvent::HookEnded { hook, exit, .. } => info!(hook, %exit, "hook ended"),
-        RunEvent::Expanded { expressions, tokens } => info!(expressions, tokens, "prompt expanded"),
+        RunEvent::Expanded { tokens, .. } => info!(tokens, "shell expression replaced"),
         RunEvent::IterationStarted { number } => info!(number, "agent process started"),
         RunEvent::IterationEnded { exit, usage } => {
             info!(%exit, tokens = usage.total_tokens(), "agent process ended");

@@ -81,9 +81,8 @@ pub(super) fn entry(event: &RunEvent) -> Entry<'_> {
         RunEvent::HookEnded { hook, exit, duration, .. } => {
             format!("{} hook {hook} ended with {exit} after {:.1} s", now(), duration.as_secs_f64())
         }
-        RunEvent::Expanded { expressions, tokens } => {
-            let plural = if *expressions == 1 { "" } else { "s" };
-            format!("prompt expanded: {expressions} shell expression{plural}, about {tokens} tokens")
+        RunEvent::Expanded { command, tokens } => {
+            format!("shell expression `{}` gave about {tokens} tokens", one_line(command))
         }
         RunEvent::IterationStarted { number } => format!("{} agent process {number}", now()),
         RunEvent::IterationEnded { exit, usage } => format!("{} {exit}{}", now(), used(usage)),

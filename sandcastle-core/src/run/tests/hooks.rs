@@ -5,15 +5,26 @@ use std::time::{Duration, Instant};
 
 use super::{Bench, hanging};
 use crate::error::{Error, ErrorKind, Result};
+use crate::run::event::RunEvent;
 use crate::run::hooks::{Hook, Hooks};
+use crate::run::setup::{Notice, Teller};
 use crate::sandbox::NoSandbox;
 
-async fn worktree_ready(bench: &Bench, hooks: &Hooks) -> Result<Vec<String>> {
-    hooks.run_worktree_ready(&bench.host(), &bench.bounds()).await
+/// Runs the hooks of the worktree, and returns what was told.
+async fn worktree_ready(bench: &Bench, hooks: &Hooks) -> Result<Vec<Notice>> {
+    let mut told = Vec::new();
+    let mut listener = |notice| told.push(notice);
+    let teller = Teller::new(&mut listener);
+    hooks.run_worktree_ready(&bench.host(), &bench.bounds(), &teller).await?;
+    Ok(told)
 }
 
-async fn sandbox_ready(bench: &Bench, hooks: &Hooks) -> Result<Vec<String>> {
-    hooks.run_sandbox_ready(&bench.host(), &bench.inside(), &bench.bounds()).await
+async fn sandbox_ready(bench: &Bench, hooks: &Hooks) -> Result<Vec<Notice>> {
+    let mut told = Vec::new();
+    let mut listener = |notice| told.push(notice);
+    let teller = Teller::new(&mut listener);
+    hooks.run_sandbox_ready(&bench.host(), &bench.inside(), &bench.bounds(), &teller).await?;
+    Ok(told)
 }
 
 #[tokio::test]
@@ -24,13 +35,16 @@ async fn hooks_of_the_worktree_run_in_order_in_its_folder() {
         .host_worktree_ready("sleep 0.1; echo one $GREETING >> log")
         .host_worktree_ready("echo two >> log; pwd -P >> log")
         .sandbox_ready("echo never >> log");
-    let notes = worktree_ready(&bench, &hooks).await.unwrap();
+    let told = worktree_ready(&bench, &hooks).await.unwrap();
     let cwd = bench.folder.path().canonicalize().unwrap();
     assert_eq!(bench.text("log"), format!("one hi\ntwo\n{}\n", cwd.display()));
-    assert_eq!(notes.len(), 2);
-    assert!(
-        notes[1].starts_with("the hook `echo two >> log; pwd -P >> log` for `host_worktree_ready` took ")
-    );
+    let ended = told.iter().filter_map(|notice| match notice {
+        Notice::Event(RunEvent::HookEnded { hook, command, .. }) => Some((hook.as_str(), command.as_str())),
+        _ => None,
+    });
+    let hook = "host_worktree_ready";
+    let expected = [(hook, "sleep 0.1; echo one $GREETING >> log"), (hook, "echo two >> log; pwd -P >> log")];
+    assert_eq!(ended.collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]
@@ -153,8 +167,9 @@ async fn a_dropped_future_ends_the_hooks() {
 async fn what_a_hook_leaves_in_the_background_is_ended_and_told() {
     let bench = Bench::new().await;
     let hooks = Hooks::new().host_worktree_ready("sleep 1000 >&- 2>&- & echo $! > a.child");
-    let notes = worktree_ready(&bench, &hooks).await.unwrap();
-    assert!(notes[0].ends_with("what it left running was ended"), "{notes:?}");
+    let told = worktree_ready(&bench, &hooks).await.unwrap();
+    let warned = |notice: &Notice| matches!(notice, Notice::Warning(text) if text.ends_with("left running was ended"));
+    assert!(told.iter().any(warned), "{told:?}");
     bench.assert_gone(&["a.child"]);
 }
 

@@ -1,0 +1,129 @@
+//! How a work tree and a sandbox are made ready, for runs and for the handles that lend them.
+//!
+//! The order is always: copies, hooks of the worktree, the sandbox, hooks of the sandbox.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::environment::Environment;
+use super::event::RunEvent;
+use super::shell::{Bounds, Shell};
+use super::site::Site;
+use crate::error::{Error, ErrorKind, Result};
+use crate::git::Repository;
+use crate::sandbox::{SandboxHandle, SandboxProvider, SandboxRequest};
+use crate::worktree::{self, Place};
+
+/// What it takes to make a place ready.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SetUp<'a> {
+    pub(super) site: &'a Site,
+    /// The repository as the caller sees it.
+    pub(super) repository: &'a Repository,
+    /// The folder to work in, seen from the root of a work tree.
+    pub(super) below: &'a Path,
+    pub(super) environment: &'a Environment,
+    pub(super) bounds: Bounds<'a>,
+}
+
+/// Something to tell of the making.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Notice {
+    /// Something happened.
+    Event(RunEvent),
+    /// Something went wrong without failing the run.
+    Warning(String),
+}
+
+/// Who is told; steps that go on at the same time tell it in turn.
+pub(super) struct Teller<'a>(Mutex<&'a mut (dyn FnMut(Notice) + Send)>);
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(listener: &'a mut (dyn FnMut(Notice) + Send)) -> Self {
+        Self(Mutex::new(listener))
+    }
+
+    pub(super) fn tell(&self, event: RunEvent) {
+        self.notice(Notice::Event(event));
+    }
+
+    pub(super) fn warn(&self, message: String) {
+        self.notice(Notice::Warning(message));
+    }
+
+    fn notice(&self, notice: Notice) {
+        (self.0.lock().unwrap_or_else(PoisonError::into_inner))(notice);
+    }
+}
+
+impl SetUp<'_> {
+    /// Puts into a work tree what has to be there before a sandbox is.
+    pub(super) async fn prepare(&self, place: &Place, teller: &Teller<'_>) -> Result<()> {
+        if !self.site.copy.is_empty() {
+            let from = self.repository.top()?;
+            let limit = self.bounds.timeouts.copy_to_worktree;
+            let copying = worktree::copy_into(from, place.top(), &self.site.copy, limit);
+            let notes = self.bounds.apply("copy files into the worktree", copying).await?;
+            notes.into_iter().for_each(|note| teller.warn(note));
+        }
+        let cwd = joined(place.top(), self.below);
+        if !cwd.is_dir() {
+            let (below, branch) = (self.below.display(), place.branch());
+            let message = format!("work in `{below}`: the branch `{branch}` has no such folder");
+            return Err(Error::new(ErrorKind::Worktree, message)
+                .with_hint("commit the folder, or begin in one that the branch has"));
+        }
+        let shell = Shell { sandbox: None, cwd: &cwd, env: &[] };
+        self.site.hooks.run_worktree_ready(&shell, &self.bounds, teller).await
+    }
+
+    /// Makes a sandbox around a work tree that is ready, and runs the hooks for that.
+    pub(super) async fn make_sandbox(
+        &self,
+        provider: &dyn SandboxProvider,
+        place: &Place,
+        teller: &Teller<'_>,
+    ) -> Result<Arc<dyn SandboxHandle>> {
+        let sandbox = self.start(provider, place.top()).await?;
+        let host_cwd = joined(place.top(), self.below);
+        let inside = joined(sandbox.worktree(), self.below);
+        let host = Shell { sandbox: None, cwd: &host_cwd, env: &[] };
+        let shell = Shell { sandbox: Some(&*sandbox), cwd: &inside, env: self.environment.variables() };
+        match self.site.hooks.run_sandbox_ready(&host, &shell, &self.bounds, teller).await {
+            Ok(()) => Ok(sandbox),
+            Err(error) => match self.close(provider, &*sandbox).await {
+                None => Err(error),
+                Some(trouble) => Err(error.with_hint(trouble)),
+            },
+        }
+    }
+
+    async fn start(&self, provider: &dyn SandboxProvider, top: &Path) -> Result<Arc<dyn SandboxHandle>> {
+        let what = format!("make the sandbox `{}`", provider.name());
+        let limit = self.bounds.timeouts.sandbox_start;
+        let making = async {
+            let making = provider.create(SandboxRequest::new(top));
+            tokio::time::timeout(limit, making).await.unwrap_or_else(|_| {
+                Err(Error::new(ErrorKind::StepTimeout, format!("{what} within {limit:?}"))
+                    .with_hint("raise `sandbox_start` in the timeouts"))
+            })
+        };
+        self.bounds.apply(&what, making).await
+    }
+
+    /// Closes a sandbox, and says what is wrong if it does not close: what was brought by then outweighs that.
+    pub(super) async fn close(&self, provider: &dyn SandboxProvider, sandbox: &dyn SandboxHandle) -> Option<String> {
+        let limit = self.bounds.timeouts.sandbox_close;
+        let name = provider.name();
+        match tokio::time::timeout(limit, sandbox.close()).await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(format!("the sandbox `{name}` was not closed: {error}")),
+            Err(_) => Some(format!("the sandbox `{name}` was not closed within {limit:?}")),
+        }
+    }
+}
+
+/// Joins without a slash at the end where nothing is joined.
+pub(super) fn joined(folder: &Path, below: &Path) -> PathBuf {
+    if below.as_os_str().is_empty() { folder.to_path_buf() } else { folder.join(below) }
+}

@@ -1,0 +1,208 @@
+//! A place to work: a work tree that is ready, and a sandbox around it, for one iteration of a run.
+//!
+//! Opening makes both; closing brings the commits home and puts both away. What fails on the way in leaves nothing behind;
+//! what fails on the way out keeps everything of value, and says where it is.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::driver::Job;
+use super::ground::Ground;
+use super::ledger::Ledger;
+use super::setup::{Teller, joined};
+use crate::error::Result;
+use crate::git::Wall;
+use crate::sandbox::SandboxHandle;
+use crate::worktree::{Fate, Gathered, Landing, Origin, Place};
+
+/// A work tree and a sandbox, ready for an agent.
+#[derive(Debug)]
+pub(super) struct Workplace {
+    tenure: Tenure,
+    shelter: Shelter,
+    origin: Origin,
+    wall: Wall,
+}
+
+/// Whether the work tree is put away with the workplace.
+#[derive(Debug)]
+enum Tenure {
+    Own(Place),
+    Lent(Arc<Place>),
+}
+
+/// Whether the sandbox is closed with the workplace.
+#[derive(Debug)]
+enum Shelter {
+    Own(Arc<dyn SandboxHandle>),
+    Lent(Arc<dyn SandboxHandle>),
+}
+
+/// How the work in a workplace ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// The agent came to its end: what it committed lands where it belongs.
+    Finished,
+    /// It did not; what it left stays on its branch.
+    Failed,
+    /// It did, and its answer was no good: everything stays as it is, so that it can be gone on with.
+    Unanswered,
+}
+
+impl Workplace {
+    /// Makes the work tree and the sandbox of iteration `number`.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up the lock of the branch; a worktree that was made by then stays.
+    pub(super) async fn open(job: &Job, number: u32, ledger: &mut Ledger) -> Result<Self> {
+        let tenure = Tenure::take(job, number, ledger).await?;
+        match Self::furnished(job, &tenure, ledger).await {
+            Ok((shelter, origin, wall)) => Ok(Self { tenure, shelter, origin, wall }),
+            Err(error) => {
+                tenure.close(Fate::Worthless, ledger).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn furnished(job: &Job, tenure: &Tenure, ledger: &mut Ledger) -> Result<(Shelter, Origin, Wall)> {
+        let shelter = Shelter::make(job, tenure, ledger).await?;
+        // Hooks may commit, and may set the repository up; neither is the agent's doing.
+        let begin = async {
+            let wall = Wall::before(tenure.place().repository()).await?;
+            Ok((tenure.place().origin().await?, wall))
+        };
+        match begin.await {
+            Ok((origin, wall)) => Ok((shelter, ledger.began(origin), wall)),
+            Err(error) => {
+                shelter.close(job, ledger).await;
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn sandbox(&self) -> &Arc<dyn SandboxHandle> {
+        match &self.shelter {
+            Shelter::Own(handle) | Shelter::Lent(handle) => handle,
+        }
+    }
+
+    /// Returns the folder that the agent works in, as seen inside the sandbox.
+    pub(super) fn cwd(&self, job: &Job) -> PathBuf {
+        joined(self.sandbox().worktree(), &job.checked.below)
+    }
+
+    /// Finds the commits that the agent has made by now.
+    pub(super) async fn gather(&self) -> Result<Gathered> {
+        self.tenure.place().gather(&self.origin).await
+    }
+
+    /// Brings the commits home and puts everything away.
+    ///
+    /// # Errors
+    /// [`ErrorKind::RepositoryChanged`](crate::ErrorKind::RepositoryChanged) when the agent changed what git executes,
+    /// [`ErrorKind::Merge`](crate::ErrorKind::Merge) when its commits cannot land,
+    /// [`ErrorKind::Git`](crate::ErrorKind::Git) when they cannot be found. The work is kept then.
+    pub(super) async fn close(self, job: &Job, work: Work, ledger: &mut Ledger) -> Result<()> {
+        // Before this nothing may be done that git could execute something for.
+        let intact = self.wall.check().await;
+        let gathered = ledger.collect(&self).await;
+        self.shelter.close(job, ledger).await;
+        match intact {
+            Ok(changes) => changes.into_iter().for_each(|change| ledger.warn(change)),
+            Err(error) => {
+                self.tenure.keep("the agent changed the repository", ledger);
+                return Err(error);
+            }
+        }
+        if work == Work::Unanswered {
+            self.tenure.keep("the answer was not valid", ledger);
+            return Ok(());
+        }
+        let landed = match work {
+            Work::Finished if job.checked.plan.merges() => land(job, self.tenure.place(), gathered, ledger).await,
+            _ => Ok(()),
+        };
+        let fate = Fate::Finished { landed: work == Work::Finished && landed.is_ok() };
+        self.tenure.close(fate, ledger).await;
+        landed
+    }
+}
+
+/// Merges what was gathered into the target branch.
+async fn land(job: &Job, place: &Place, gathered: Result<Gathered>, ledger: &mut Ledger) -> Result<()> {
+    let Some(tip) = gathered?.tip else { return Ok(()) };
+    let landing = Landing {
+        repository: &job.checked.repository,
+        source: place.branch(),
+        tip: &tip,
+        target: job.checked.plan.target_branch(),
+        limit: job.timeouts().merge_to_host,
+    };
+    landing.land().await?;
+    ledger.landed(landing.source, landing.target);
+    Ok(())
+}
+
+impl Tenure {
+    async fn take(job: &Job, number: u32, ledger: &mut Ledger) -> Result<Self> {
+        let tenure = match &job.settings.ground {
+            Ground::Lent(lot) => Self::Lent(lot.place()?),
+            Ground::Own => {
+                let opening = job.checked.plan.open(number, job.timeouts().worktree);
+                let mut place = job.bounds().apply("make the worktree", opening).await?;
+                place.notes().into_iter().for_each(|note| ledger.warn(note));
+                Self::Own(place)
+            }
+        };
+        ledger.opened(tenure.place());
+        Ok(tenure)
+    }
+
+    fn place(&self) -> &Place {
+        match self {
+            Self::Own(place) => place,
+            Self::Lent(place) => place,
+        }
+    }
+
+    /// Puts the work tree away, if it is ours to put away.
+    async fn close(self, fate: Fate, ledger: &mut Ledger) {
+        if let Self::Own(place) = self {
+            ledger.closed(place.close(fate).await);
+        }
+    }
+
+    /// Keeps the work tree as it is.
+    fn keep(self, why: &str, ledger: &mut Ledger) {
+        if let Self::Own(place) = self {
+            ledger.closed(place.keep(why));
+        }
+    }
+}
+
+impl Shelter {
+    async fn make(job: &Job, tenure: &Tenure, ledger: &mut Ledger) -> Result<Self> {
+        if let Ground::Lent(lot) = &job.settings.ground
+            && let Some(sandbox) = lot.sandbox()
+        {
+            return Ok(Self::Lent(Arc::clone(sandbox)));
+        }
+        let setup = job.setup();
+        let mut listener = |notice| ledger.notice(notice);
+        let teller = Teller::new(&mut listener);
+        if let Tenure::Own(place) = tenure {
+            setup.prepare(place, &teller).await?;
+        }
+        Ok(Self::Own(setup.make_sandbox(&*job.settings.sandbox, tenure.place(), &teller).await?))
+    }
+
+    /// Closes the sandbox, if it is ours to close.
+    async fn close(&self, job: &Job, ledger: &mut Ledger) {
+        if let Self::Own(handle) = self
+            && let Some(trouble) = job.setup().close(&*job.settings.sandbox, &**handle).await
+        {
+            ledger.warn(trouble);
+        }
+    }
+}
