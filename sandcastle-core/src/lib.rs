@@ -21,6 +21,7 @@ pub mod sandbox;
 pub mod session;
 pub mod testing;
 mod work;
+mod worktree;
 
 pub use tokio_util::sync::CancellationToken;
 
@@ -32,9 +33,10 @@ pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };
 pub use crate::run::{
-    AnswerGuarantee, BranchStrategy, Executed, InteractiveOutput, InteractiveResult, Logging, NoOutput,
+    AnswerGuarantee, Executed, InteractiveOutput, InteractiveResult, Logging, NoOutput,
     RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox, StructuredOutputError, create_sandbox,
     interactive, run, run_spec, run_with,
 };
 pub use crate::sandbox::{NoSandbox, SandboxProvider};
 pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};
+pub use crate::worktree::BranchStrategy;

@@ -144,6 +144,15 @@ impl Git {
         self.run(&program).await
     }
 
+    /// As [`Git::ask`], for what needs objects from elsewhere; only these protocols are spoken.
+    pub(super) async fn reach<A: AsRef<OsStr>>(
+        &self,
+        protocols: &str,
+        args: impl IntoIterator<Item = A>,
+    ) -> Result<Answer> {
+        self.run(&self.program(args).env("GIT_ALLOW_PROTOCOL", protocols)).await
+    }
+
     /// Asks git to do something and returns what it printed. A bad exit is an error: "failed to `what` in ...".
     pub(crate) async fn does<A: AsRef<OsStr>>(
         &self,

@@ -28,7 +28,7 @@ mod shared;
 
 pub use self::event::RunEvent;
 pub use self::interactive::{InteractiveResult, interactive};
-pub use self::options::{BranchStrategy, Logging, RunOptions};
+pub use self::options::{Logging, RunOptions};
 pub use self::outcome::{AnswerGuarantee, RunResult, StructuredOutputError};
 pub use self::output_mode::{InteractiveOutput, NoOutput, RunFuture, RunOutput, run, run_spec, run_with};
 pub use self::shared::{Executed, Sandbox, create_sandbox};

@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::output::AgentOutput;
 use crate::prompt::PromptSource;
 use crate::sandbox::SandboxProvider;
+use crate::worktree::BranchStrategy;
 
 /// The completion signal that is looked for unless another one is set.
 pub(super) const DEFAULT_SIGNAL: &str = "<promise>COMPLETE</promise>";
@@ -71,23 +72,6 @@ impl Settings {
     /// Returns the texts that end the run.
     pub(super) fn signals(&self) -> Vec<String> {
         self.completion_signals.clone().unwrap_or_else(|| vec![DEFAULT_SIGNAL.to_owned()])
-    }
-}
-
-/// Says which branch an agent works on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BranchStrategy {
-    /// The branch that is checked out, in place.
-    #[default]
-    Head,
-}
-
-impl BranchStrategy {
-    /// Works on the branch that is checked out, in place.
-    #[must_use]
-    pub fn head() -> Self {
-        Self::Head
     }
 }
 

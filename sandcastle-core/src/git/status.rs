@@ -1,0 +1,111 @@
+//! What a work tree holds that is in no commit, and what it is in the middle of.
+//!
+//! Every answer is for one work tree that the repository is aimed at. Nothing is written, not even the index.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::command::path_from;
+use super::repository::Repository;
+use crate::error::Result;
+use crate::id::BranchName;
+
+/// An operation that was begun in a work tree and not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Rebase,
+    Merge,
+    CherryPick,
+    Revert,
+    Bisect,
+}
+
+impl Operation {
+    /// Returns the name of the command.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rebase => "rebase",
+            Self::Merge => "merge",
+            Self::CherryPick => "cherry-pick",
+            Self::Revert => "revert",
+            Self::Bisect => "bisect",
+        }
+    }
+}
+
+/// Files that `git status` does not look at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hidden {
+    /// Other repositories, each with the commit that is recorded for it.
+    pub(crate) repositories: Vec<(PathBuf, String)>,
+    /// Files that git was told to take for unchanged.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Repository {
+    /// Lists what is changed, staged or untracked, ignored files left out; for people, one entry each.
+    pub(crate) async fn changes(&self) -> Result<Vec<String>> {
+        let args = [
+            "status",
+            "--porcelain",
+            "-z",
+            "--untracked-files=normal",
+            "--ignore-submodules=dirty",
+            "--no-renames",
+        ];
+        let answer = self.git().does("see what has changed", args).await?;
+        let entries = answer.stdout.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+        Ok(entries.map(|entry| String::from_utf8_lossy(entry).into_owned()).collect())
+    }
+
+    /// Says which operation was begun and not ended.
+    pub(crate) fn operation(&self) -> Option<Operation> {
+        let marks = [
+            ("rebase-merge", Operation::Rebase),
+            ("rebase-apply", Operation::Rebase),
+            ("MERGE_HEAD", Operation::Merge),
+            ("CHERRY_PICK_HEAD", Operation::CherryPick),
+            ("REVERT_HEAD", Operation::Revert),
+            ("BISECT_LOG", Operation::Bisect),
+            // Between two of several picked commits nothing else is there.
+            ("sequencer", Operation::CherryPick),
+        ];
+        marks.into_iter().find(|(mark, _)| self.git_dir().join(mark).exists()).map(|(_, operation)| operation)
+    }
+
+    /// Lists what [`Repository::changes`] passes over.
+    pub(crate) async fn hidden(&self) -> Result<Hidden> {
+        let answer = self.git().does("read the index", ["ls-files", "--stage", "-v", "-z"]).await?;
+        let mut hidden = Hidden::default();
+        for entry in answer.stdout.split(|byte| *byte == 0) {
+            let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+            let path = path_from(&entry[tab + 1..]);
+            let facts = String::from_utf8_lossy(&entry[..tab]);
+            let mut facts = facts.split(' ');
+            let (flag, mode, id) = (facts.next(), facts.next(), facts.next());
+            if mode == Some("160000") {
+                hidden.repositories.push((path, id.unwrap_or_default().to_owned()));
+            } else if self.is_hidden(flag.unwrap_or_default(), &path) {
+                hidden.files.push(path);
+            }
+        }
+        Ok(hidden)
+    }
+
+    /// Tells whether a file of the index is passed over; in a sparse checkout those that are not there are harmless.
+    fn is_hidden(&self, flag: &str, path: &Path) -> bool {
+        let is_there = || self.git().cwd().join(path).symlink_metadata().is_ok();
+        match flag {
+            "S" | "s" => is_there(),
+            _ => flag.starts_with(|c: char| c.is_ascii_lowercase()),
+        }
+    }
+}
+
+/// Reads which branch a rebase is about, in the folder of the own state of a work tree.
+pub(super) fn rebased_branch(git_dir: &Path) -> Option<BranchName> {
+    let name = ["rebase-merge/head-name", "rebase-apply/head-name"]
+        .iter()
+        .find_map(|file| fs::read_to_string(git_dir.join(file)).ok())?;
+    Some(BranchName::from_git(name.trim_end().strip_prefix("refs/heads/")?))
+}
