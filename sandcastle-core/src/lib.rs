@@ -33,9 +33,9 @@ pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };
 pub use crate::run::{
-    AnswerGuarantee, Executed, InteractiveOutput, InteractiveResult, Logging, NoOutput,
-    RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox, StructuredOutputError, create_sandbox,
-    interactive, run, run_spec, run_with,
+    AnswerGuarantee, Executed, InteractiveOutput, InteractiveResult, Logging, NoOutput, RunEvent, RunFuture,
+    RunOptions, RunOutput, RunResult, Sandbox, StructuredOutputError, create_sandbox, interactive, run,
+    run_spec, run_with,
 };
 pub use crate::sandbox::{NoSandbox, SandboxProvider};
 pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};

@@ -1,11 +1,9 @@
-//! Objects from elsewhere: a branch of a remote, a copy of a submodule.
+//! Objects from elsewhere: a branch of a remote.
 //!
 //! Only the protocols that are named here are spoken; nothing is merged, and nothing is started in the background.
 
-use std::path::Path;
 use std::time::Duration;
 
-use super::command::{Answer, Git};
 use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
@@ -51,19 +49,4 @@ impl Repository {
         let answer = git.reach(PROTOCOLS, args).await?;
         if answer.is_success() { Ok(()) } else { Err(answer.refused("fast-forward", git.cwd())) }
     }
-}
-
-/// Copies a repository of this host into `git_dir`, with `top` as its empty work tree.
-pub(crate) async fn clone_local(from: &Path, git_dir: &Path, top: &Path, limit: Duration) -> Result<Answer> {
-    let separate = {
-        let mut option = std::ffi::OsString::from("--separate-git-dir=");
-        option.push(git_dir);
-        option
-    };
-    let options = ["clone", "--quiet", "--local", "--no-checkout", "--no-recurse-submodules", "--template="];
-    let options = options.map(AsRef::as_ref).into_iter().chain([separate.as_os_str(), "--".as_ref()]);
-    let paths = [from.as_os_str(), top.as_os_str()];
-    let git = Git::at(top).timeout(limit);
-    let answer = git.reach("file", options.chain(paths)).await?;
-    if answer.is_success() { Ok(answer) } else { Err(answer.refused("copy the submodule", top)) }
 }

@@ -9,6 +9,7 @@ mod fetch;
 mod refs;
 mod repository;
 mod status;
+mod submodules;
 mod worktrees;
 
 pub(crate) use self::command::{Answer, DROPPED_VARIABLES, Git, path_from, print};

@@ -37,8 +37,10 @@ impl Refs {
 impl Repository {
     /// Lists every ref.
     pub(crate) async fn refs(&self) -> Result<Refs> {
-        let answer =
-            self.git().does("list the branches", ["for-each-ref", "--format=%(objectname) %(refname)"]).await?;
+        let answer = self
+            .git()
+            .does("list the branches", ["for-each-ref", "--format=%(objectname) %(refname)"])
+            .await?;
         let lines = String::from_utf8_lossy(&answer.stdout);
         let refs = lines.lines().filter_map(|line| line.split_once(' '));
         Ok(Refs(refs.map(|(id, name)| (name.to_owned(), CommitId::from_git(id))).collect()))
@@ -83,7 +85,8 @@ impl Repository {
     ) -> Result<bool> {
         let name = branch_ref(branch);
         let from = from.map_or("", |id| id.as_str());
-        let args = ["update-ref", "--no-deref", "-m", "sandcastle: take in what was detached", &name, to, from];
+        let args =
+            ["update-ref", "--no-deref", "-m", "sandcastle: take in what was detached", &name, to, from];
         Ok(self.git().ask(args).await?.is_success())
     }
 
@@ -105,13 +108,10 @@ impl Repository {
     }
 
     /// Tells whether a commit can be reached from one of `holders`.
-    pub(crate) async fn is_held(
-        &self,
-        commit: &CommitId,
-        holders: impl IntoIterator<Item = &CommitId>,
-    ) -> Result<bool> {
-        let range = range([commit], holders);
-        let answer = self.git().feed(["rev-list", "--max-count=1", "--ignore-missing", "--stdin"], range).await?;
+    pub(crate) async fn is_held(&self, commit: &CommitId, holders: &[&CommitId]) -> Result<bool> {
+        let range = range(&[commit], holders);
+        let answer =
+            self.git().feed(["rev-list", "--max-count=1", "--ignore-missing", "--stdin"], range).await?;
         if !answer.is_success() {
             return Err(answer.refused(&format!("see which branches hold `{commit}`"), self.git().cwd()));
         }
@@ -124,7 +124,7 @@ impl Repository {
     pub(crate) async fn commits_between(
         &self,
         tips: &[&CommitId],
-        others: impl IntoIterator<Item = &CommitId>,
+        others: &[&CommitId],
     ) -> Result<Vec<Commit>> {
         if tips.is_empty() {
             return Ok(Vec::new());
@@ -135,8 +135,9 @@ impl Repository {
         }
         // A replacement that the agent has made must not hide what it did.
         let git = self.git().clone().env("GIT_NO_REPLACE_OBJECTS", "1");
-        let args = ["log", "-z", "--reverse", "--topo-order", "--no-color", "--format=%H %s", "--ignore-missing"];
-        let answer = git.feed(args.iter().chain(&["--stdin"]), range(tips.iter().copied(), others)).await?;
+        let args =
+            ["log", "-z", "--reverse", "--topo-order", "--no-color", "--format=%H %s", "--ignore-missing"];
+        let answer = git.feed(args.iter().chain(&["--stdin"]), range(tips, others)).await?;
         if !answer.is_success() {
             return Err(answer.refused("list the new commits", git.cwd()));
         }
@@ -147,13 +148,10 @@ impl Repository {
 }
 
 /// Writes a range as git reads it from its standard input: there may be more refs than an argument list holds.
-fn range<'a>(
-    tips: impl IntoIterator<Item = &'a CommitId>,
-    others: impl IntoIterator<Item = &'a CommitId>,
-) -> Vec<u8> {
-    let mut lines: Vec<String> = others.into_iter().map(|id| format!("^{id}\n")).collect();
+fn range(tips: &[&CommitId], others: &[&CommitId]) -> Vec<u8> {
+    let mut lines: Vec<String> = others.iter().map(|id| format!("^{id}\n")).collect();
     lines.sort_unstable();
     lines.dedup();
-    lines.extend(tips.into_iter().map(|id| format!("{id}\n")));
+    lines.extend(tips.iter().map(|id| format!("{id}\n")));
     lines.concat().into_bytes()
 }

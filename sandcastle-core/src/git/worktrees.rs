@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::command::path_from;
+use super::refs::branch_ref;
 use super::repository::Repository;
 use super::status::rebased_branch;
 use crate::error::{Error, ErrorKind, Result};
@@ -62,8 +63,7 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
 impl Repository {
     /// Lists all work trees, the main one first.
     pub(crate) async fn worktrees(&self) -> Result<Vec<Worktree>> {
-        let answer =
-            self.git().does("list the worktrees", ["worktree", "list", "--porcelain", "-z"]).await?;
+        let answer = self.git().does("list the worktrees", ["worktree", "list", "--porcelain", "-z"]).await?;
         let own_folders = self.worktree_git_dirs();
         let mut found: Vec<Worktree> = Vec::new();
         for line in answer.stdout.split(|byte| *byte == 0) {
@@ -141,6 +141,26 @@ impl Repository {
         // A partial clone fetches what it has not got.
         let answer = git.reach(super::fetch::PROTOCOLS, args).await?;
         if answer.is_success() { Ok(()) } else { Err(answer.refused("check out the files", git.cwd())) }
+    }
+
+    /// Checks out a branch in place of what is checked out; the caller has seen that nothing gets lost.
+    pub(crate) async fn attach(&self, branch: &BranchName) -> Result<()> {
+        self.point_head_at(branch).await?;
+        let what = format!("check out `{branch}`");
+        self.git().does(&what, ["reset", "--hard", "--quiet", "--no-recurse-submodules"]).await.map(drop)
+    }
+
+    /// Says that a branch is checked out, without a look at the files.
+    pub(crate) async fn point_head_at(&self, branch: &BranchName) -> Result<()> {
+        let what = format!("check out `{branch}`");
+        self.git().does(&what, ["symbolic-ref", "HEAD", &branch_ref(branch)]).await.map(drop)
+    }
+
+    /// Writes down anew where a work tree is, after it or the repository was moved.
+    pub(crate) async fn repair_worktree(&self, top: &Path) -> Result<()> {
+        let args = ["worktree", "repair"].map(AsRef::as_ref);
+        let what = format!("find the worktree `{}` again", top.display());
+        self.git().does(&what, args.into_iter().chain([top.as_os_str()])).await.map(drop)
     }
 
     /// Removes a work tree, and only it.

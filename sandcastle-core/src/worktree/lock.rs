@@ -109,11 +109,18 @@ impl Lock {
                 }
                 Attempt::Held(holder) if Instant::now() >= deadline => {
                     let holder = holder.map_or_else(String::new, |holder| {
-                        format!(", process {} has had it since {} to {}", holder.pid, holder.since, holder.run)
+                        format!(
+                            ", process {} has had it since {} to {}",
+                            holder.pid, holder.since, holder.run
+                        )
                     });
                     return Err(Error::new(
                         ErrorKind::StepTimeout,
-                        format!("{what}: the lock `{}` was not free within {} s{holder}", path.display(), limit.as_secs_f32()),
+                        format!(
+                            "{what}: the lock `{}` was not free within {} s{holder}",
+                            path.display(),
+                            limit.as_secs_f32()
+                        ),
                     ));
                 }
                 Attempt::Held(_) => tokio::time::sleep(Duration::from_millis(fastrand::u64(5..25))).await,
@@ -122,7 +129,11 @@ impl Lock {
     }
 
     /// Takes the lock under which the list of worktrees and the set of branches is changed.
-    pub(crate) async fn of_worktree_list(repository: &Repository, what: &str, limit: Duration) -> Result<Self> {
+    pub(crate) async fn of_worktree_list(
+        repository: &Repository,
+        what: &str,
+        limit: Duration,
+    ) -> Result<Self> {
         let folder = ConfigDir::of(repository).make(Kept::Locks)?;
         // No branch has a lock file of this name: no folder of one has a `+` in it.
         Self::acquire(&folder.join("+worktrees.lock"), what, limit).await
@@ -223,7 +234,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("b.lock");
         let first = taken(&path, "first").unwrap();
-        let Attempt::Held(Some(holder)) = Lock::attempt(&path, &Holder::this_process("x", None)).unwrap() else {
+        let Attempt::Held(Some(holder)) = Lock::attempt(&path, &Holder::this_process("x", None)).unwrap()
+        else {
             panic!("it was given away")
         };
         assert_eq!((holder.run.as_str(), holder.pid), ("first", std::process::id()));

@@ -61,9 +61,8 @@ pub(crate) fn branch_in_the_way<'a>(
     name: &BranchName,
     mut branches: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let is_below = |lower: &str, upper: &str| {
-        lower.strip_prefix(upper).is_some_and(|rest| rest.starts_with('/'))
-    };
+    let is_below =
+        |lower: &str, upper: &str| lower.strip_prefix(upper).is_some_and(|rest| rest.starts_with('/'));
     branches.find(|other| is_below(name, other) || is_below(other, name))
 }
 
@@ -89,9 +88,7 @@ pub(crate) fn is_temporary(branch: &BranchName) -> bool {
     let is_label = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_run = |id: &str| RunId::new(id).is_ok() && !id.contains(|c: char| c.is_ascii_uppercase());
     let without_number = id.rsplit_once('-').filter(|(_, number)| is_number(number)).map(|(id, _)| id);
-    !label.is_empty()
-        && label.chars().all(is_label)
-        && (is_run(id) || without_number.is_some_and(is_run))
+    !label.is_empty() && label.chars().all(is_label) && (is_run(id) || without_number.is_some_and(is_run))
 }
 
 /// Tells whether this is the number of an iteration as it is written behind a branch.
@@ -110,9 +107,9 @@ pub(crate) fn folder_of(branch: &BranchName) -> String {
     if is_temporary(branch) {
         return branch.replace('/', "-");
     }
-    let looks_hashed = branch.rsplit_once('-').is_some_and(|(_, end)| {
-        end.len() == 8 && end.bytes().all(|byte| byte.is_ascii_hexdigit())
-    });
+    let looks_hashed = branch
+        .rsplit_once('-')
+        .is_some_and(|(_, end)| end.len() == 8 && end.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let is_folder = branch.len() <= MAX_READABLE
         && branch.chars().all(is_plain)
         && !looks_hashed
@@ -148,10 +145,49 @@ mod tests {
             assert_eq!(checked_branch(good).unwrap(), good);
         }
         let bad = [
-            "", "-x", "a/-x", "x$(cmd)", "x`cmd`", "a b", "a\tb", "a\nb", "a\u{0}", "a\"b", "a'b", "a;b",
-            "a|b", "a&b", "a<b", "a>b", "a*b", "a?b", "a[b", "a\\b", "a~1", "a^", "a:b", "a{b", "@{-1}",
-            "a!b", "(a)", "..", "fix..x", ".a", "a/.b", "a.", "a.lock", "a.LOCK", "a.lock/b", "/a", "a/", "a//b", "HEAD", "@",
-            "\u{202e}a", &"a".repeat(201), &"0".repeat(40),
+            "",
+            "-x",
+            "a/-x",
+            "x$(cmd)",
+            "x`cmd`",
+            "a b",
+            "a\tb",
+            "a\nb",
+            "a\u{0}",
+            "a\"b",
+            "a'b",
+            "a;b",
+            "a|b",
+            "a&b",
+            "a<b",
+            "a>b",
+            "a*b",
+            "a?b",
+            "a[b",
+            "a\\b",
+            "a~1",
+            "a^",
+            "a:b",
+            "a{b",
+            "@{-1}",
+            "a!b",
+            "(a)",
+            "..",
+            "fix..x",
+            ".a",
+            "a/.b",
+            "a.",
+            "a.lock",
+            "a.LOCK",
+            "a.lock/b",
+            "/a",
+            "a/",
+            "a//b",
+            "HEAD",
+            "@",
+            "\u{202e}a",
+            &"a".repeat(201),
+            &"0".repeat(40),
         ];
         for name in bad {
             let error = checked_branch(name).unwrap_err();
@@ -181,7 +217,12 @@ mod tests {
         for name in [&named, &format!("{named}-2"), "sandcastle/20261130-094312-5f3a9c-17"] {
             assert!(is_temporary(&BranchName::from_git(name)), "{name}");
         }
-        for name in ["sandcastle/x", "sandcastle/20261130-094312-5f3a9c-0", "sandcastle//20261130-094312-5f3a9c", "main"] {
+        for name in [
+            "sandcastle/x",
+            "sandcastle/20261130-094312-5f3a9c-0",
+            "sandcastle//20261130-094312-5f3a9c",
+            "main",
+        ] {
             assert!(!is_temporary(&BranchName::from_git(name)), "{name}");
         }
     }
@@ -193,10 +234,21 @@ mod tests {
         assert!(folder("agent/fix-42").starts_with("agent-fix-42-"));
         let hashed = folder("a/b");
         let branches = [
-            "a/b", "a-b", "x", "X", &hashed, "fë", "fé", "f-", "sandcastle/20261130-094312-5f3a9c",
-            "sandcastle-20261130-094312-5f3a9c", "sandcastle/a/20261130-094312-5f3a9c",
-            "sandcastle/A/20261130-094312-5f3a9c", "sandcastle-a-20261130-094312-5f3a9c",
-            &format!("{}1", "x/".repeat(90)), &format!("{}2", "x/".repeat(90)),
+            "a/b",
+            "a-b",
+            "x",
+            "X",
+            &hashed,
+            "fë",
+            "fé",
+            "f-",
+            "sandcastle/20261130-094312-5f3a9c",
+            "sandcastle-20261130-094312-5f3a9c",
+            "sandcastle/a/20261130-094312-5f3a9c",
+            "sandcastle/A/20261130-094312-5f3a9c",
+            "sandcastle-a-20261130-094312-5f3a9c",
+            &format!("{}1", "x/".repeat(90)),
+            &format!("{}2", "x/".repeat(90)),
         ];
         let folders: std::collections::HashSet<String> =
             branches.iter().map(|branch| folder(branch).to_lowercase()).collect();

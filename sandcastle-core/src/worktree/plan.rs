@@ -11,7 +11,7 @@ use super::place::Place;
 use super::strategy::{BranchStrategy, Way};
 use crate::config::{ConfigDir, Kept};
 use crate::error::{Error, ErrorKind, Result};
-use crate::git::{Head, Repository, Worktree, branch_ref, real_path};
+use crate::git::{Head, Presence, Repository, Worktree, branch_ref, real_path};
 use crate::id::{BranchName, CommitId, RunId};
 
 /// The branches of one run.
@@ -146,8 +146,9 @@ async fn named(
     let branch = names::checked_branch(name)?;
     let refs = repository.refs().await?;
     if let Some(other) = names::branch_in_the_way(&branch, refs.branches()) {
-        return Err(invalid(format!("use `{branch}` as a branch: there is a branch `{other}`"))
-            .with_hint("git keeps branches as files, so one cannot be the folder of another; name another branch"));
+        return Err(invalid(format!("use `{branch}` as a branch: there is a branch `{other}`")).with_hint(
+            "git keeps branches as files, so one cannot be the folder of another; name another branch",
+        ));
     }
     let start = match base {
         Some(revision) => Some(based(repository, revision).await?),
@@ -171,7 +172,9 @@ async fn based(repository: &Repository, revision: &str) -> Result<Start> {
     match commit {
         Some(commit) => Ok(Start { revision: revision.to_owned(), commit }),
         None => Err(invalid(format!("begin the branch at `{shown:.80}`: there is no such commit"))
-            .with_hint("name a branch, a tag or the id of a commit; one of a remote has to be fetched first")),
+            .with_hint(
+                "name a branch, a tag or the id of a commit; one of a remote has to be fetched first",
+            )),
     }
 }
 
@@ -186,15 +189,24 @@ pub(super) fn checked_out_elsewhere<'a>(
     branch: &BranchName,
     folder: &Path,
 ) -> Option<&'a Worktree> {
-    worktrees
-        .iter()
-        .find(|worktree| worktree.branch.as_ref() == Some(branch) && worktree.path.parent() != Some(folder))
+    let left_behind =
+        Path::new(ConfigDir::NAME).join(Kept::Worktrees.folder()).join(names::folder_of(branch));
+    worktrees.iter().filter(|worktree| worktree.branch.as_ref() == Some(branch)).find(|worktree| {
+        // A repository that was moved lists its worktrees where they were.
+        let is_moved = worktree.presence == Presence::Gone && worktree.path.ends_with(&left_behind);
+        worktree.path.parent() != Some(folder) && !is_moved
+    })
 }
 
 /// Says that a branch is checked out in a work tree of somebody else's.
 pub(super) fn taken(branch: &BranchName, elsewhere: &Worktree, kind: ErrorKind) -> Error {
     let path = elsewhere.path.display();
-    Error::new(kind, format!("make a worktree for `{branch}`: it is checked out in `{path}`"))
+    let error = Error::new(kind, format!("make a worktree for `{branch}`: it is checked out in `{path}`"));
+    let error = match elsewhere.presence {
+        Presence::There => error,
+        Presence::Gone => error.with_hint("that folder has gone; `git worktree prune` forgets it"),
+    };
+    error
         .with_hint(format!("check out another branch in `{path}`, or remove that worktree"))
         .with_hint("or use the branch strategy `merge_to_head`, `head` in that folder, or another branch")
 }
