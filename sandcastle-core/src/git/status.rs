@@ -2,13 +2,18 @@
 //!
 //! Every answer is for one work tree that the repository is aimed at. Nothing is written, not even the index.
 
+use std::collections::HashSet;
 use std::fs;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::command::path_from;
 use super::repository::Repository;
 use crate::error::Result;
 use crate::id::BranchName;
+
+/// The most that is read of the log of a `HEAD`.
+const MAX_LOG: u64 = 16 * 1024 * 1024;
 
 /// An operation that was begun in a work tree and not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +104,36 @@ impl Repository {
             "S" | "s" => is_there(),
             _ => flag.starts_with(|c: char| c.is_ascii_lowercase()),
         }
+    }
+}
+
+impl Repository {
+    /// Returns how far the log of this work tree's `HEAD` has come, for [`Repository::committed_here`].
+    pub(crate) fn head_log_end(&self) -> u64 {
+        fs::metadata(self.head_log()).map_or(0, |meta| meta.len())
+    }
+
+    /// Lists the commits that were made in this work tree since its log had come to `end`, as far as there is a log.
+    pub(crate) fn committed_here(&self, end: u64) -> HashSet<String> {
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut log = fs::File::open(self.head_log())?;
+            log.seek(SeekFrom::Start(end))?;
+            let mut bytes = Vec::new();
+            log.take(MAX_LOG).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let log = read().unwrap_or_default();
+        let log = String::from_utf8_lossy(&log);
+        // `old new name <mail> seconds zone`, a tab, and what was done.
+        let entries = log.lines().filter_map(|line| line.split_once('\t'));
+        entries
+            .filter(|(_, done)| done.starts_with("commit"))
+            .filter_map(|(facts, _)| facts.split(' ').nth(1).map(str::to_owned))
+            .collect()
+    }
+
+    fn head_log(&self) -> PathBuf {
+        self.git_dir().join("logs/HEAD")
     }
 }
 

@@ -148,9 +148,10 @@ async fn copy(source: &Path, module: &Path, top: &Path, commit: &str, limit: Dur
     let copy = Repository::apart(top, module);
     copy.git().clone().timeout(limit).does("check it out", checkout).await?;
     // Its remote is where the copy that it was made from comes from, not that copy.
-    let url = ["config", "--no-includes", "--get", "remote.origin.url", "--file"].map(AsRef::as_ref);
     let config = source.join("config");
-    if let Some(url) = git.ask(url.into_iter().chain([config.as_os_str()])).await?.line() {
+    let file =
+        ["config", "--no-includes", "--file"].map(AsRef::as_ref).into_iter().chain([config.as_os_str()]);
+    if let Some(url) = git.ask(file.chain(["--get", "remote.origin.url"].map(AsRef::as_ref))).await?.line() {
         copy.git().does("name its remote", ["config", "remote.origin.url", url]).await?;
     }
     Ok(())

@@ -5,6 +5,8 @@
 //! that branch, and commits of others in the same repository do not count; nor does it matter whether the agent left a
 //! branch, a detached `HEAD` or another branch behind. An error is an error and never an empty list.
 
+use std::collections::HashSet;
+
 use super::opening::Kind;
 use super::place::Place;
 use crate::error::Result;
@@ -49,9 +51,26 @@ pub(super) async fn gather(place: &Place) -> Result<Gathered> {
     let others: Vec<&CommitId> =
         place.base().into_iter().chain(then).chain(others.map(|(_, id)| id)).collect();
     let tips: Vec<&CommitId> = ends.tips.iter().collect();
-    let commits = repository.commits_between(&tips, &others).await?;
+    let commits = own_commits(place, &tips, &others).await?;
     let branch = if re_attached(place, &head, &ends).await? { place.branch().clone() } else { head.branch };
     Ok(Gathered { commits, branch, tip: ends.tip, notes: ends.note.into_iter().collect() })
+}
+
+/// Lists the commits of nobody else, and those that the log of this work tree says were made in it.
+///
+/// Two agents that do the same in the same second make the same commit; it is the work of each of them.
+async fn own_commits(place: &Place, tips: &[&CommitId], others: &[&CommitId]) -> Result<Vec<Commit>> {
+    let repository = place.repository();
+    let commits = repository.commits_between(tips, others).await?;
+    let found: HashSet<String> = commits.iter().map(|commit| commit.sha.to_string()).collect();
+    let made = repository.committed_here(place.log_end());
+    if made.is_subset(&found) {
+        return Ok(commits);
+    }
+    let bases: Vec<&CommitId> = place.base().into_iter().collect();
+    let mut all = repository.commits_between(tips, &bases).await?;
+    all.retain(|commit| found.contains(commit.sha.as_str()) || made.contains(commit.sha.as_str()));
+    Ok(all)
 }
 
 /// Finds out where the work ends, and advances the branch to a detached `HEAD` that is ahead of it.

@@ -216,7 +216,8 @@ impl Opening<'_> {
     async fn fill(&self, repository: &Repository, deadline: Instant, made: &mut Made) -> Result<()> {
         let left = deadline.saturating_duration_since(Instant::now());
         if made.worktree.is_some() {
-            repository.populate(left).await?;
+            // The deadline around all of it comes first, and says so.
+            repository.populate(self.limit + GATE_LIMIT).await?;
             made.notes.extend(submodules::populate(repository, left).await?);
             return Ok(());
         }

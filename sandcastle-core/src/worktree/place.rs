@@ -27,6 +27,8 @@ pub(crate) struct Place {
     /// Where the branch begins, if it was made for this place.
     made_branch: Option<CommitId>,
     before: Refs,
+    /// How far the log of the `HEAD` had come then.
+    log_end: u64,
     notes: Vec<String>,
     _lock: Option<Arc<Lock>>,
 }
@@ -64,6 +66,7 @@ impl Place {
             is_fresh: false,
             made_branch: None,
             before: host.refs().await?,
+            log_end: host.head_log_end(),
             notes: Vec::new(),
             _lock: None,
         })
@@ -79,6 +82,7 @@ impl Place {
     ) -> Self {
         Self {
             host: opening.host.clone(),
+            log_end: repository.head_log_end(),
             repository,
             top,
             branch: opening.branch.clone(),
@@ -126,6 +130,10 @@ impl Place {
     /// Returns every ref as it was when the place was opened.
     pub(super) fn before(&self) -> &Refs {
         &self.before
+    }
+
+    pub(super) fn log_end(&self) -> u64 {
+        self.log_end
     }
 
     pub(super) fn kind(&self) -> Kind {
