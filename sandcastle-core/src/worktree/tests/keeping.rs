@@ -34,7 +34,8 @@ async fn what_git_ignores_is_not_of_value() {
 #[tokio::test]
 async fn w_4_what_cannot_be_told_is_kept() {
     let scene = Scene::new().await;
-    let ways: [(&str, fn(&Place)); 5] = [
+    type Damage = fn(&Place);
+    let ways: [(&str, Damage); 5] = [
         ("index", |place| fs::write(place.repository().git_dir().join("index"), "rubbish").unwrap()),
         ("head", |place| fs::write(place.repository().git_dir().join("HEAD"), "rubbish").unwrap()),
         ("state", |place| fs::remove_dir_all(place.repository().git_dir()).unwrap()),
