@@ -8,9 +8,6 @@ use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
 
-/// What git may speak to a remote; not the ones that run a program that the repository names.
-pub(super) const PROTOCOLS: &str = "file:git:http:https:ssh";
-
 impl Repository {
     /// Names the remote that a branch belongs to, `origin` unless it says otherwise; `None` when there is no such remote.
     pub(crate) async fn remote_of(&self, branch: &BranchName) -> Result<Option<String>> {
@@ -33,7 +30,7 @@ impl Repository {
         let options = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance"];
         let rest = ["--no-write-fetch-head", "--", remote, &what];
         let git = self.git().clone().timeout(limit);
-        let answer = git.reach(PROTOCOLS, options.iter().chain(&rest)).await?;
+        let answer = git.reach(options.iter().chain(&rest)).await?;
         if !answer.is_success() {
             return Err(answer.refused(&format!("fetch `{branch}` from `{remote}`"), git.cwd()));
         }
@@ -45,8 +42,8 @@ impl Repository {
     /// Moves the branch that is checked out to a commit ahead of it, with its files.
     pub(crate) async fn fast_forward(&self, to: &CommitId, limit: Duration) -> Result<()> {
         let git = self.git().clone().timeout(limit);
-        let args = ["-c", "merge.autoStash=false", "merge", "--quiet", "--ff-only", to];
-        let answer = git.reach(PROTOCOLS, args).await?;
+        let args = ["merge", "--quiet", "--ff-only", "--no-autostash", to];
+        let answer = git.reach(args).await?;
         if answer.is_success() { Ok(()) } else { Err(answer.refused("fast-forward", git.cwd())) }
     }
 }

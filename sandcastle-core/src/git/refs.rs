@@ -135,14 +135,14 @@ impl Repository {
         }
         // A replacement that the agent has made must not hide what it did.
         let git = self.git().clone().env("GIT_NO_REPLACE_OBJECTS", "1");
-        let args =
-            ["log", "-z", "--reverse", "--topo-order", "--no-color", "--format=%H %s", "--ignore-missing"];
-        let answer = git.feed(args.iter().chain(&["--stdin"]), range(tips, others)).await?;
+        let args = ["rev-list", "--reverse", "--topo-order", "--no-commit-header", "--format=%H %s"];
+        let input = range(tips, others);
+        let answer = git.feed(args.iter().chain(&["--ignore-missing", "--stdin"]), input).await?;
         if !answer.is_success() {
             return Err(answer.refused("list the new commits", git.cwd()));
         }
         let log = String::from_utf8_lossy(&answer.stdout);
-        let entries = log.split('\0').filter_map(|entry| entry.split_once(' '));
+        let entries = log.split('\n').filter_map(|entry| entry.split_once(' '));
         Ok(entries.map(|(sha, subject)| Commit::new(CommitId::from_git(sha), subject)).collect())
     }
 }

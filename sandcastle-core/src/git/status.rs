@@ -12,6 +12,8 @@ use super::repository::Repository;
 use crate::error::Result;
 use crate::id::BranchName;
 
+/// How long a file of git's with one line in it may be.
+const MAX_LINE: u64 = 64 * 1024;
 /// The most that is read of the log of a `HEAD`.
 const MAX_LOG: u64 = 16 * 1024 * 1024;
 
@@ -122,7 +124,8 @@ impl Repository {
             log.take(MAX_LOG).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let log = read().unwrap_or_default();
+        let is_log = self.head_log().symlink_metadata().is_ok_and(|meta| meta.is_file());
+        let log = if is_log { read().unwrap_or_default() } else { Vec::new() };
         let log = String::from_utf8_lossy(&log);
         // `old new name <mail> seconds zone`, a tab, and what was done.
         let entries = log.lines().filter_map(|line| line.split_once('\t'));
@@ -141,6 +144,13 @@ impl Repository {
 pub(super) fn rebased_branch(git_dir: &Path) -> Option<BranchName> {
     let name = ["rebase-merge/head-name", "rebase-apply/head-name"]
         .iter()
-        .find_map(|file| fs::read_to_string(git_dir.join(file)).ok())?;
+        .find_map(|file| read_small(&git_dir.join(file)))?;
+    let name = std::str::from_utf8(&name).ok()?;
     Some(BranchName::from_git(name.trim_end().strip_prefix("refs/heads/")?))
+}
+
+/// Reads a file of git's that holds one line; an agent may have put anything in its place, a pipe too.
+pub(super) fn read_small(path: &Path) -> Option<Vec<u8>> {
+    let meta = path.symlink_metadata().ok()?;
+    if meta.is_file() && meta.len() <= MAX_LINE { fs::read(path).ok() } else { None }
 }

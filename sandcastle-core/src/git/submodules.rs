@@ -140,7 +140,7 @@ async fn copy(source: &Path, module: &Path, top: &Path, commit: &str, limit: Dur
     let options = ["clone", "--quiet", "--local", "--no-checkout", "--no-recurse-submodules", "--template="];
     let options = options.map(AsRef::as_ref).into_iter().chain([separate.as_os_str(), "--".as_ref()]);
     let git = Git::at(top).timeout(limit);
-    let cloned = git.reach("file", options.chain([source.as_os_str(), top.as_os_str()])).await?;
+    let cloned = git.reach(options.chain([source.as_os_str(), top.as_os_str()])).await?;
     if !cloned.is_success() {
         return Err(cloned.refused("copy it", top));
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::command::path_from;
 use super::refs::branch_ref;
 use super::repository::Repository;
-use super::status::rebased_branch;
+use super::status::{read_small, rebased_branch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
 
@@ -108,7 +108,7 @@ impl Repository {
         entries
             .filter_map(|entry| {
                 let git_dir = entry.path();
-                let link = fs::read(git_dir.join("gitdir")).ok()?;
+                let link = read_small(&git_dir.join("gitdir"))?;
                 // Relative to the folder in which it is written down, in repositories that say so.
                 let file = git_dir.join(path_from(link.strip_suffix(b"\n").unwrap_or(&link)));
                 Some((real_path(file.parent()?), real_path(&git_dir)))
@@ -127,10 +127,9 @@ impl Repository {
     /// Adds a work tree for a branch that is there, with nothing in it yet, and aims at it.
     pub(crate) async fn add_worktree(&self, top: &Path, branch: &BranchName) -> Result<Self> {
         let what = format!("add a worktree for `{branch}`");
-        let settings = ["-c", "branch.autoSetupMerge=false", "-c", "push.autoSetupRemote=false"];
+        // The branch is there already, so git has nothing to set up for it and writes no configuration.
         let args = ["worktree", "add", "--quiet", "--no-checkout", "--"].map(AsRef::as_ref);
-        let args = settings.map(AsRef::as_ref).into_iter().chain(args);
-        self.git().does(&what, args.chain([top.as_os_str(), branch.as_str().as_ref()])).await?;
+        self.git().does(&what, args.into_iter().chain([top.as_os_str(), branch.as_str().as_ref()])).await?;
         Ok(self.aimed_at(top, &self.git_dir_of(top)?))
     }
 
@@ -139,7 +138,7 @@ impl Repository {
         let git = self.git().clone().timeout(limit);
         let args = ["reset", "--hard", "--quiet", "--no-recurse-submodules"];
         // A partial clone fetches what it has not got.
-        let answer = git.reach(super::fetch::PROTOCOLS, args).await?;
+        let answer = git.reach(args).await?;
         if answer.is_success() { Ok(()) } else { Err(answer.refused("check out the files", git.cwd())) }
     }
 

@@ -7,11 +7,12 @@
 use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use rustix::fs::OFlags;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
@@ -135,15 +136,14 @@ impl Lock {
         limit: Duration,
     ) -> Result<Self> {
         let folder = ConfigDir::of(repository).make(Kept::Locks)?;
-        // No branch has a lock file of this name: no folder of one has a `+` in it.
-        Self::acquire(&folder.join("+worktrees.lock"), what, limit).await
+        Self::acquire(&folder.join("worktrees.lock"), what, limit).await
     }
 }
 
-/// Returns the file that is the lock of a branch.
+/// Returns the file that is the lock of a branch; no other lock has a name with this end.
 fn branch_lock(repository: &Repository, branch: &BranchName) -> Result<PathBuf> {
     let folder = ConfigDir::of(repository).make(Kept::Locks)?;
-    Ok(folder.join(format!("{}.lock", names::folder_of(branch))))
+    Ok(folder.join(format!("{}.branch.lock", names::folder_of(branch))))
 }
 
 fn busy(branch: &BranchName, holder: Option<&Holder>) -> Error {
@@ -159,7 +159,11 @@ fn busy(branch: &BranchName, holder: Option<&Holder>) -> Error {
 
 /// Makes one attempt; `None` when the file went away under it.
 fn attempt_once(path: &Path, holder: &Holder) -> io::Result<Option<Attempt>> {
-    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+    // An agent on the host may have put a pipe there, or a link to a file of the user.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut options = File::options();
+    let options = options.read(true).write(true).create(true).truncate(false).custom_flags(flags);
+    let mut file = options.open(path)?;
     match file.try_lock() {
         // Without locks in the file system, what is written in the file has to do.
         Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -261,6 +265,21 @@ mod tests {
             fs::write(&path, rubbish).unwrap();
             assert!(taken(&path, "new").is_some());
         }
+    }
+
+    #[test]
+    fn a_link_or_a_pipe_in_the_place_of_a_lock_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let precious = folder.path().join("precious");
+        fs::write(&precious, "precious").unwrap();
+        let link = folder.path().join("link.lock");
+        std::os::unix::fs::symlink(&precious, &link).unwrap();
+        let holder = Holder::this_process("r", None);
+        assert_eq!(Lock::attempt(&link, &holder).unwrap_err().kind(), ErrorKind::Io);
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+        let pipe = folder.path().join("pipe.lock");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+        assert_eq!(Lock::attempt(&pipe, &holder).unwrap_err().kind(), ErrorKind::Io);
     }
 
     #[test]

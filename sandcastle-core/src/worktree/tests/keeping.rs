@@ -19,7 +19,7 @@ async fn case_147_uncommitted_work_keeps_the_worktree_and_says_how_to_look() {
 
 #[tokio::test]
 async fn what_git_ignores_is_not_of_value() {
-    let scene = Scene::new().await;
+    let scene = Scene::new().await.aimed();
     scene.repo.write(".gitignore", "target/\n").unwrap();
     scene.commit("x").await;
     let place = scene.open("b").await.unwrap();

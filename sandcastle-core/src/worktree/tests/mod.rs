@@ -32,6 +32,14 @@ impl Scene {
         Self { repo, repository }
     }
 
+    /// The same repository, named in the environment as well as by the folder.
+    fn aimed(mut self) -> Self {
+        let top = self.repository.top().unwrap().to_path_buf();
+        let git_dir = self.repository.git_dir().to_path_buf();
+        self.repository = self.repository.aimed_at(&top, &git_dir);
+        self
+    }
+
     async fn plan(&self, strategy: BranchStrategy) -> Result<Plan> {
         Plan::new(&self.repository, &strategy, &RunId::generate(), None).await
     }
