@@ -29,6 +29,9 @@ pub(super) const GATE_LIMIT: Duration = Duration::from_secs(60);
 /// How many worktrees are filled, looked at or removed at once: more would only fight for the disk and for descriptors.
 const AT_ONCE: usize = 8;
 
+/// The file in the state of a worktree that says that no agent has worked there yet.
+const UNFINISHED: &str = "sandcastle-unfinished";
+
 /// What a place is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -79,26 +82,21 @@ impl Opening<'_> {
         let folder = real_path(&ConfigDir::of(self.host).make(Kept::Worktrees)?);
         let mut made = Made::default();
         match self.ready(&folder, &mut made).await {
-            Ok((repository, base)) => {
-                let before = repository.refs().await?;
-                let top = repository.top()?.to_path_buf();
-                let place = Place::of(&self, repository, top, base, before);
-                Ok(place.made(made.worktree.is_some(), made.branch, made.notes))
-            }
+            Ok(place) => Ok(place.made(made.worktree.is_some(), made.branch, made.notes)),
             Err(error) => Err(self.undo(made, error).await),
         }
     }
 
-    async fn ready(&self, folder: &Path, made: &mut Made) -> Result<(Repository, CommitId)> {
+    async fn ready(&self, folder: &Path, made: &mut Made) -> Result<Place> {
         let gate = Lock::of_worktree_list(self.host, "make a worktree", GATE_LIMIT).await?;
         let deadline = Instant::now() + self.limit;
         let repository = self.in_time(deadline, self.find_or_add(folder, made)).await?;
         drop(gate);
         self.in_time(deadline, self.fill(&repository, deadline, made)).await?;
-        match repository.head().await?.commit {
-            Some(commit) => Ok((repository, commit)),
-            None => Err(self.failed("it has no commit")),
-        }
+        let base = repository.head().await?.commit.ok_or_else(|| self.failed("it has no commit"))?;
+        let before = repository.refs().await?;
+        let top = repository.top()?.to_path_buf();
+        Ok(Place::of(self, repository, top, base, before))
     }
 
     async fn in_time<T>(&self, deadline: Instant, work: impl Future<Output = Result<T>>) -> Result<T> {
@@ -127,14 +125,31 @@ impl Opening<'_> {
         let has_branch = |listed: &&Worktree| listed.branch.as_ref() == Some(self.branch);
         let listed = worktrees.iter().find(has_branch).or_else(|| worktrees.iter().find(|w| w.path == top));
         match listed {
-            Some(listed) if listed.presence == Presence::There => self.take(listed, made).await,
-            Some(gone) => {
-                self.host.remove_worktree(&gone.path, Removal::IfClean).await?;
+            None => self.add(&top, made).await,
+            Some(listed) if listed.presence == Presence::Gone => {
+                self.host.remove_worktree(&listed.path, Removal::IfClean).await?;
                 made.notes.push(format!("the worktree of `{}` had gone and is made anew", self.branch));
                 self.add(&top, made).await
             }
-            None => self.add(&top, made).await,
+            Some(listed) if self.is_unfinished(listed) => {
+                self.host.clear_worktree(&listed.path).await?;
+                self.add(&top, made).await
+            }
+            Some(listed) => self.take(listed, made).await,
         }
+    }
+
+    /// Tells whether a worktree was never ready, because whoever made it was killed or dropped meanwhile.
+    fn is_unfinished(&self, listed: &Worktree) -> bool {
+        let has = |file: &str| listed.git_dir.as_ref().is_some_and(|git_dir| git_dir.join(file).exists());
+        if has(UNFINISHED) {
+            return true;
+        }
+        // Git itself was ended while it added it: there is nothing but the link to the repository.
+        let entries = fs::read_dir(&listed.path).map(|entries| entries.take(2).flatten().collect::<Vec<_>>());
+        let is_empty = entries.is_ok_and(|entries| entries.iter().all(|entry| entry.file_name() == ".git"));
+        let is_its_own = listed.branch.as_ref().is_none_or(|branch| branch == self.branch);
+        is_empty && is_its_own && !has("index") && !has("rebase-merge") && !has("rebase-apply")
     }
 
     async fn add(&self, top: &Path, made: &mut Made) -> Result<Repository> {
@@ -144,7 +159,10 @@ impl Opening<'_> {
         }
         self.have_branch(made).await?;
         made.worktree = Some(top.to_path_buf());
-        self.host.add_worktree(top, self.branch).await
+        let repository = self.host.add_worktree(top, self.branch).await?;
+        fs::write(repository.git_dir().join(UNFINISHED), "")
+            .map_err(|error| self.failed("its state cannot be written").with_source(error))?;
+        Ok(repository)
     }
 
     /// Makes the branch if it is not there.
@@ -219,7 +237,8 @@ impl Opening<'_> {
             // The deadline around all of it comes first, and says so.
             repository.populate(self.limit + GATE_LIMIT).await?;
             made.notes.extend(submodules::populate(repository, left).await?);
-            return Ok(());
+            return fs::remove_file(repository.git_dir().join(UNFINISHED))
+                .map_err(|error| self.failed("its state cannot be written").with_source(error));
         }
         let path = repository.top()?.display();
         let why_not = match value_of(repository, self.branch).await {

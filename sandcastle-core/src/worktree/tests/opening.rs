@@ -92,21 +92,35 @@ async fn case_128_case_134_what_fails_leaves_neither_worktree_nor_branch() {
     assert_eq!(error.kind(), ErrorKind::Worktree);
     assert!(scene.worktrees().join("x/y").exists(), "it is somebody's");
 
-    scene.git(["config", "filter.slow.smudge", "sleep 30"]).await;
-    scene.repo.write(".gitattributes", "* filter=slow\n").unwrap();
-    scene.commit("filtered").await;
     let plan = scene.plan(BranchStrategy::branch("slow")).await.unwrap();
-    let error = plan.open(1, Duration::from_millis(700)).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::StepTimeout, "{error:?}");
-    assert_eq!(scene.branches().await, ["main"]);
-    assert_eq!(entries(&scene.worktrees()), [".gitignore", "x"]);
-    assert_eq!(scene.repository.worktrees().await.unwrap().len(), 1);
+    for limit in [0, 1, 3, 6, 10, 15, 20, 25, 30] {
+        match plan.open(1, Duration::from_millis(limit)).await {
+            Ok(place) => drop(place.close(Fate::Worthless).await),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::StepTimeout, "{error:?}"),
+        }
+        assert_eq!(scene.branches().await, ["main"], "{limit} ms");
+        assert_eq!(entries(&scene.worktrees()), [".gitignore", "x"], "{limit} ms");
+        assert_eq!(scene.repository.worktrees().await.unwrap().len(), 1, "{limit} ms");
+    }
 
-    scene.git(["config", "filter.slow.smudge", "exit 1"]).await;
-    scene.git(["config", "filter.slow.required", "true"]).await;
+    let blob = scene.git(["rev-parse", "HEAD:README.md"]).await;
+    fs::remove_file(scene.repo.path().join(".git/objects").join(&blob[..2]).join(&blob[2..])).unwrap();
     assert_eq!(plan.open(1, LIMIT).await.unwrap_err().kind(), ErrorKind::Git);
     assert_eq!(scene.branches().await, ["main"]);
     assert_eq!(entries(&scene.worktrees()), [".gitignore", "x"]);
+}
+
+#[tokio::test]
+async fn an_opening_that_was_dropped_is_begun_again() {
+    let scene = Scene::new().await;
+    let plan = scene.plan(BranchStrategy::branch("b")).await.unwrap();
+    for limit in [1, 3, 6, 10, 15, 20, 25, 30, 40, 50] {
+        let _ = tokio::time::timeout(Duration::from_millis(limit), plan.open(1, LIMIT)).await;
+        let place = plan.open(1, LIMIT).await.unwrap();
+        assert_eq!(place.repository().changes().await.unwrap(), [""; 0], "{limit} ms");
+        assert!(place.top().join("README.md").exists(), "{limit} ms");
+        assert_eq!(finished(place).await, crate::worktree::Closed::default(), "{limit} ms");
+    }
 }
 
 #[tokio::test]
