@@ -34,10 +34,11 @@ pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };
 pub use crate::run::{
-    AnswerGuarantee, BranchStrategy, CommandFailure, Executed, Hook, Hooks, InteractiveOutput,
+    AnswerGuarantee, CloseResult, CommandFailure, Executed, Hook, Hooks, InteractiveOutput,
     InteractiveResult, Logging, NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox,
-    StructuredOutputError, Timeouts, create_sandbox, interactive, run, run_spec, run_with,
+    StructuredOutputError, SandboxOptions, Timeouts, Worktree, WorktreeOptions, create_sandbox, create_worktree, interactive, run, run_spec, run_with,
 };
 pub use crate::sandbox::{NoSandbox, SandboxProvider};
 pub use crate::secret::Secrets;
 pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};
+pub use crate::worktree::BranchStrategy;

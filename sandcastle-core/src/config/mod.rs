@@ -12,9 +12,6 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 
-/// The name of the folder.
-const NAME: &str = ".sandcastle";
-
 /// The folder `.sandcastle/` of one repository; it need not be there.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigDir {
@@ -35,7 +32,8 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    fn folder(self) -> &'static str {
+    /// Returns the name of the folder.
+    pub(crate) fn folder(self) -> &'static str {
         match self {
             Self::Logs => "logs",
             Self::Runs => "runs",
@@ -54,6 +52,9 @@ impl Kept {
 }
 
 impl ConfigDir {
+    /// The name of the folder.
+    pub(crate) const NAME: &str = ".sandcastle";
+
     /// Names the configuration folder of a repository: that of its main work tree, also when the run begins in another.
     pub(crate) fn of(repository: &Repository) -> Self {
         Self::in_folder(repository.home())
@@ -61,7 +62,7 @@ impl ConfigDir {
 
     /// Names the configuration folder in `folder`.
     pub(crate) fn in_folder(folder: &Path) -> Self {
-        Self { root: folder.join(NAME) }
+        Self { root: folder.join(Self::NAME) }
     }
 
     /// Returns its path.

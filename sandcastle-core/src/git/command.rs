@@ -40,6 +40,9 @@ const HARDENED: &[&str] = &[
     "i18n.logOutputEncoding=UTF-8",
 ];
 
+/// The protocols by which a remote may be reached.
+const PROTOCOLS: &str = "file:git:http:https:ssh";
+
 /// What one call may print.
 const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
 /// How long one call may take unless its caller says otherwise.
@@ -142,6 +145,11 @@ impl Git {
         let program =
             self.program(args).env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "").stdin(stdin);
         self.run(&program).await
+    }
+
+    /// As [`Git::ask`], for a call that may reach a remote; `ext::` and the like, which start programs, are not spoken.
+    pub(super) async fn reach<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<Answer> {
+        self.run(&self.program(args).env("GIT_ALLOW_PROTOCOL", PROTOCOLS)).await
     }
 
     /// Asks git to do something and returns what it printed. A bad exit is an error: "failed to `what` in ...".

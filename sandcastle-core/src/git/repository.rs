@@ -106,10 +106,18 @@ impl Repository {
         }
     }
 
+    /// Aims at the repository `git_dir` with the work tree `top`, whatever either says about the other.
+    pub(crate) fn apart(top: &Path, git_dir: &Path) -> Self {
+        let nowhere = Git::at(top);
+        Self { git: nowhere, top: None, git_dir: git_dir.to_path_buf(), common_dir: git_dir.to_path_buf() }
+            .aimed_at(top, git_dir)
+    }
+
     /// Returns git, aimed at this work tree.
     pub(crate) fn git(&self) -> &Git {
         &self.git
     }
+
     /// Reads what is checked out. Whether the commit is really there is not looked at.
     pub(crate) async fn head(&self) -> Result<Head> {
         let branch = self.git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"]).await?;

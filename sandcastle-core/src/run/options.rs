@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::output::AgentOutput;
 use crate::prompt::PromptSource;
 use crate::sandbox::SandboxProvider;
+use crate::worktree::BranchStrategy;
 
 /// The completion signal that is looked for unless another one is set.
 pub(super) const DEFAULT_SIGNAL: &str = "<promise>COMPLETE</promise>";

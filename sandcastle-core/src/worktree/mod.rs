@@ -1,5 +1,31 @@
-//! Worktrees: what is copied into them.
+//! Where an agent works: branch strategies, worktrees, their locks, and what becomes of them.
+//!
+//! A [`Plan`] is made at the entry of a run and only reads. It opens a [`Place`] for every iteration: a work tree that is
+//! ready, with the lock of its branch. The place says which commits are the agent's, and is closed, which removes the
+//! worktree if nothing of value is in it. What cannot be determined counts as valuable. How commits get from one branch to
+//! another, and how an agent runs, is not known here.
 
 mod copy;
+mod gather;
+mod holder;
+mod lock;
+mod names;
+mod opening;
+mod place;
+mod plan;
+mod prune;
+mod refresh;
+mod strategy;
+mod submodules;
+#[cfg(test)]
+mod tests;
+mod value;
 
 pub(crate) use self::copy::{check_paths, copy_into};
+pub(crate) use self::gather::Gathered;
+pub(crate) use self::lock::Lock;
+pub(crate) use self::place::{Closed, Fate, Place};
+pub(crate) use self::plan::Plan;
+pub(crate) use self::prune::{Cleaning, Leftover, prune};
+pub use self::strategy::BranchStrategy;
+pub(crate) use self::value::{Value, value_of};

@@ -1,0 +1,143 @@
+//! Which commits are the agent's own.
+//!
+//! Those that can be reached from what it left, and from nothing that others have: neither from where it began, nor from any
+//! ref that was there when it began, as that ref was then and is now. So a rebase onto a branch that moved on, a merge of
+//! that branch, and commits of others in the same repository do not count; nor does it matter whether the agent left a
+//! branch, a detached `HEAD` or another branch behind. An error is an error and never an empty list.
+
+use std::collections::HashSet;
+
+use super::opening::Kind;
+use super::place::Place;
+use crate::error::Result;
+use crate::git::{Head, Operation, Refs, Repository, branch_ref};
+use crate::id::{BranchName, CommitId};
+use crate::work::Commit;
+
+/// What an agent has left in a place.
+#[derive(Clone, Debug)]
+pub(crate) struct Gathered {
+    /// Its own commits, oldest first.
+    pub(crate) commits: Vec<Commit>,
+    /// What is checked out.
+    pub(crate) branch: BranchName,
+    /// What should land; `None` when there is no commit at all.
+    pub(crate) tip: Option<CommitId>,
+    /// What a person should know about it.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Where the work ends.
+struct Ends {
+    tips: Vec<CommitId>,
+    tip: Option<CommitId>,
+    note: Option<String>,
+}
+
+/// Looks at what the agent has left.
+pub(super) async fn gather(place: &Place) -> Result<Gathered> {
+    let repository = place.repository();
+    let head = repository.head().await?;
+    let now = repository.refs().await?;
+    let ends = ends(place, &head, &now).await?;
+    let own = [branch_ref(place.branch()), branch_ref(&head.branch)];
+    // The agent may have pushed its own branch.
+    let pushed = format!("/{}", place.branch());
+    let is_own = |name: &str| {
+        own.iter().any(|own| own == name) || name.starts_with("refs/remotes/") && name.ends_with(&pushed)
+    };
+    let then = place.before().iter().map(|(_, id)| id);
+    let others = now.iter().filter(|(name, _)| !is_own(name) && place.before().get(name).is_some());
+    let others: Vec<&CommitId> =
+        place.base().into_iter().chain(then).chain(others.map(|(_, id)| id)).collect();
+    let tips: Vec<&CommitId> = ends.tips.iter().collect();
+    let commits = own_commits(place, &tips, &others).await?;
+    let branch = if re_attached(place, &head, &ends).await? { place.branch().clone() } else { head.branch };
+    Ok(Gathered { commits, branch, tip: ends.tip, notes: ends.note.into_iter().collect() })
+}
+
+/// Lists the commits of nobody else, and those that the log of this work tree says were made in it.
+///
+/// Two agents that do the same in the same second make the same commit; it is the work of each of them.
+async fn own_commits(place: &Place, tips: &[&CommitId], others: &[&CommitId]) -> Result<Vec<Commit>> {
+    let repository = place.repository();
+    let commits = repository.commits_between(tips, others).await?;
+    let found: HashSet<String> = commits.iter().map(|commit| commit.sha.to_string()).collect();
+    let made = repository.committed_here(place.log_end());
+    if made.is_subset(&found) {
+        return Ok(commits);
+    }
+    let bases: Vec<&CommitId> = place.base().into_iter().collect();
+    let mut all = repository.commits_between(tips, &bases).await?;
+    all.retain(|commit| found.contains(commit.sha.as_str()) || made.contains(commit.sha.as_str()));
+    Ok(all)
+}
+
+/// Finds out where the work ends, and advances the branch to a detached `HEAD` that is ahead of it.
+async fn ends(place: &Place, head: &Head, now: &Refs) -> Result<Ends> {
+    let repository = place.repository();
+    let branch = place.branch();
+    let source = now.get(&branch_ref(branch)).cloned();
+    let (Some(commit), true) = (&head.commit, head.branch != *branch) else {
+        let tip = head.commit.clone().or(source);
+        return Ok(Ends { tips: tip.iter().cloned().collect(), tip, note: None });
+    };
+    if repository.operation() == Some(Operation::Rebase) {
+        // Its `HEAD` is a half of the work; the branch still is the whole of it.
+        let tip = source.or_else(|| Some(commit.clone()));
+        let note =
+            format!("a rebase of `{branch}` was begun and not ended: what was rebased so far is left out");
+        return Ok(Ends { tips: tip.iter().cloned().collect(), tip, note: Some(note) });
+    }
+    let began = source.as_ref().or(place.base());
+    let is_ahead = match began {
+        Some(began) => repository.is_ancestor(began, commit).await?,
+        None => true,
+    };
+    let tips: Vec<CommitId> = source.iter().chain([commit]).cloned().collect();
+    if !is_ahead {
+        let what = if head.branch == "HEAD" { "a detached `HEAD`" } else { head.branch.as_str() };
+        let note =
+            format!("the agent left {what} checked out, at {commit:.12}, which is not ahead of `{branch}`");
+        return Ok(Ends { tips, tip: source.or_else(|| Some(commit.clone())), note: Some(note) });
+    }
+    let note = stray(place, repository, head, source.as_ref(), commit).await?;
+    Ok(Ends { tips, tip: Some(commit.clone()), note })
+}
+
+/// Says what became of a `HEAD` that is ahead of the branch and not on it.
+async fn stray(
+    place: &Place,
+    repository: &Repository,
+    head: &Head,
+    source: Option<&CommitId>,
+    commit: &CommitId,
+) -> Result<Option<String>> {
+    let branch = place.branch();
+    if place.kind() == Kind::InPlace || (head.branch == "HEAD" && source == Some(commit)) {
+        return Ok(None);
+    }
+    if head.branch != "HEAD" {
+        return Ok(Some(format!("the agent worked on `{}`, which is ahead of `{branch}`", head.branch)));
+    }
+    let note = if repository.move_branch(branch, source, commit).await? {
+        format!("the agent worked on a detached `HEAD`; `{branch}` was advanced to it")
+    } else {
+        format!(
+            "the agent worked on a detached `HEAD`, at {commit}, to which `{branch}` could not be advanced"
+        )
+    };
+    Ok(Some(note))
+}
+
+/// Checks the branch out again where it points to the very commit that is checked out: no file changes by that.
+async fn re_attached(place: &Place, head: &Head, ends: &Ends) -> Result<bool> {
+    let repository = place.repository();
+    let is_detached =
+        head.branch == "HEAD" && place.kind() != Kind::InPlace && repository.operation().is_none();
+    if !is_detached || ends.tip != head.commit || repository.tip(place.branch()).await? != head.commit {
+        return Ok(false);
+    }
+    repository.point_head_at(place.branch()).await?;
+    Ok(true)
+}

@@ -1,0 +1,278 @@
+//! A work tree that is ready for an agent, and what becomes of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::gather::{self, Gathered};
+use super::lock::Lock;
+use super::opening::{GATE_LIMIT, Kind, Opening, quoted, turn};
+use super::submodules;
+use super::value::{Value, value_of};
+use crate::error::Result;
+use crate::git::{Refs, Removal, Repository, branch_ref};
+use crate::id::{BranchName, CommitId};
+
+/// A work tree that is ready; with the strategy `head` the caller's own.
+///
+/// A place that is dropped keeps its worktree and gives up its lock.
+#[derive(Debug)]
+pub(crate) struct Place {
+    host: Repository,
+    repository: Repository,
+    top: PathBuf,
+    branch: BranchName,
+    base: Option<CommitId>,
+    kind: Kind,
+    is_fresh: bool,
+    /// Where the branch begins, if it was made for this place.
+    made_branch: Option<CommitId>,
+    before: Refs,
+    /// How far the log of the `HEAD` had come then.
+    log_end: u64,
+    notes: Vec<String>,
+    _lock: Option<Arc<Lock>>,
+}
+
+/// Says how the work in a place ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It never began: what was made for it goes.
+    Worthless,
+    /// It ended; whether what it left was merged where it belongs.
+    Finished { landed: bool },
+}
+
+/// What became of a place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// The worktree that was kept.
+    pub(crate) preserved: Option<PathBuf>,
+    /// Why, and what to do about it.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Place {
+    /// Takes the work tree of the caller.
+    pub(super) async fn in_place(host: &Repository) -> Result<Self> {
+        let top = host.top()?.to_path_buf();
+        let head = host.head().await?;
+        Ok(Self {
+            host: host.clone(),
+            repository: host.aimed_at(&top, host.git_dir()),
+            top,
+            branch: head.branch,
+            base: head.commit,
+            kind: Kind::InPlace,
+            is_fresh: false,
+            made_branch: None,
+            before: host.refs().await?,
+            log_end: host.head_log_end(),
+            notes: Vec::new(),
+            _lock: None,
+        })
+    }
+
+    /// Takes a worktree that is ready.
+    pub(super) fn of(
+        opening: &Opening<'_>,
+        repository: Repository,
+        top: PathBuf,
+        base: CommitId,
+        before: Refs,
+    ) -> Self {
+        Self {
+            host: opening.host.clone(),
+            log_end: repository.head_log_end(),
+            repository,
+            top,
+            branch: opening.branch.clone(),
+            base: Some(base),
+            kind: opening.kind,
+            is_fresh: false,
+            made_branch: None,
+            before,
+            notes: Vec::new(),
+            _lock: Some(Arc::clone(&opening.lock)),
+        }
+    }
+
+    /// Notes what was made for it.
+    pub(super) fn made(mut self, is_fresh: bool, branch: Option<CommitId>, notes: Vec<String>) -> Self {
+        (self.is_fresh, self.made_branch, self.notes) = (is_fresh, branch, notes);
+        self
+    }
+
+    /// Returns the root of the work tree.
+    pub(crate) fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Returns the repository, aimed at this work tree whatever its file `.git` says.
+    pub(crate) fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// Returns the branch that belongs to it; `HEAD` when the caller has none checked out.
+    pub(crate) fn branch(&self) -> &BranchName {
+        &self.branch
+    }
+
+    /// Returns the commit at which the work begins; `None` in a repository without commits.
+    pub(crate) fn base(&self) -> Option<&CommitId> {
+        self.base.as_ref()
+    }
+
+    /// Tells whether the worktree was made just now.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.is_fresh
+    }
+
+    /// Returns every ref as it was when the place was opened.
+    pub(super) fn before(&self) -> &Refs {
+        &self.before
+    }
+
+    pub(super) fn log_end(&self) -> u64 {
+        self.log_end
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Takes what a person should know about how it was made ready.
+    pub(crate) fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// Finds the commits that the agent made.
+    ///
+    /// A detached `HEAD` that is ahead of the branch is taken in: the branch is advanced to it and checked out again.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`](crate::ErrorKind::Git) when git cannot tell.
+    pub(crate) async fn gather(&self) -> Result<Gathered> {
+        let _turn = turn().await;
+        gather::gather(self).await
+    }
+
+    /// Puts the place away: a worktree with nothing of value in it is removed, any other is kept and named.
+    ///
+    /// Whatever goes wrong keeps the worktree. A temporary branch is deleted if nothing is lost with it; a named one stays.
+    pub(crate) async fn close(self, fate: Fate) -> Closed {
+        if self.kind == Kind::InPlace {
+            return Closed::default();
+        }
+        let _turn = turn().await;
+        match fate {
+            Fate::Worthless if !self.is_fresh => Closed::default(),
+            Fate::Worthless if self.is_untouched().await => self.discard().await,
+            Fate::Worthless => self.put_away(false).await,
+            Fate::Finished { landed } => self.put_away(landed).await,
+        }
+    }
+
+    /// Tells whether there are no commits on top of where it began.
+    async fn is_untouched(&self) -> bool {
+        let head = self.repository.head().await.ok().and_then(|head| head.commit);
+        let tip = self.repository.tip(&self.branch).await.ok().flatten();
+        self.repository.operation().is_none() && head == self.base && tip == self.base
+    }
+
+    async fn discard(self) -> Closed {
+        let gate = Lock::of_worktree_list(&self.host, "remove a worktree", GATE_LIMIT).await;
+        let removed = match &gate {
+            Ok(_) => self.host.clear_worktree(&self.top).await,
+            Err(_) => Ok(()),
+        };
+        if let Err(error) = gate.as_ref().map(drop).and(removed.as_ref().map(drop)) {
+            return self.kept(&format!("it could not be removed: {error}"));
+        }
+        let mut closed = Closed::default();
+        if let Some(commit) = &self.made_branch
+            && !self.host.delete_branch(&self.branch, commit).await.unwrap_or(false)
+        {
+            closed.notes.push(format!("the branch `{}` stays: it could not be deleted", self.branch));
+        }
+        closed
+    }
+
+    async fn put_away(self, landed: bool) -> Closed {
+        match value_of(&self.repository, &self.branch).await {
+            Value::Clean => {}
+            Value::Dirty(what) | Value::Detached(what) => return self.kept(&what),
+            Value::Unknown(why) => return self.kept(&format!("what is in it cannot be told: {why}")),
+        }
+        // From here on nothing may be lost that comes in meanwhile: git looks again, and the branch is compared.
+        let tip = self.repository.tip(&self.branch).await;
+        let gate = match Lock::of_worktree_list(&self.host, "remove a worktree", GATE_LIMIT).await {
+            Ok(gate) => gate,
+            Err(error) => return self.kept(&format!("it could not be removed: {error}")),
+        };
+        if let Err(why) = remove(&self.host, &self.repository, &self.top, &self.branch).await {
+            return self.kept(&why);
+        }
+        let mut closed = Closed::default();
+        if self.kind == Kind::Temporary {
+            closed.notes.extend(self.drop_branch(tip, landed).await);
+        }
+        drop(gate);
+        closed
+    }
+
+    /// Deletes the temporary branch, and says why if it stays.
+    async fn drop_branch(&self, tip: Result<Option<CommitId>>, landed: bool) -> Option<String> {
+        let branch = &self.branch;
+        let why = match tip {
+            Ok(None) => return None,
+            Ok(Some(tip)) if landed || Some(&tip) == self.base.as_ref() => {
+                match held_elsewhere(&self.host, branch, &tip).await {
+                    Ok(true) => match self.host.delete_branch(branch, &tip).await {
+                        Ok(true) => return None,
+                        Ok(false) => "it has moved meanwhile".to_owned(),
+                        Err(error) => error.to_string(),
+                    },
+                    Ok(false) => "no other branch holds its commits".to_owned(),
+                    Err(error) => error.to_string(),
+                }
+            }
+            Ok(Some(_)) => "its commits were not merged".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Some(format!("the branch `{branch}` stays: {why}; `git branch -D {branch}` deletes it"))
+    }
+
+    fn kept(self, why: &str) -> Closed {
+        let (top, folder) = (quoted(&self.top), quoted(self.host.git().cwd()));
+        let note = format!(
+            "the worktree `{}` is kept: {why}; look: `cd {top}`; clean up: `git -C {folder} worktree remove --force {top}`",
+            self.top.display()
+        );
+        Closed { preserved: Some(self.top), notes: vec![note] }
+    }
+}
+
+/// Removes a worktree that was found to be clean; whoever calls it holds the lock of the worktree list.
+pub(super) async fn remove(
+    host: &Repository,
+    repository: &Repository,
+    top: &Path,
+    branch: &BranchName,
+) -> Result<(), String> {
+    let failed = |error: crate::error::Error| format!("it could not be removed: {error}");
+    let removal = match submodules::are_any_filled(repository).await.map_err(failed)? {
+        // With submodules git removes nothing unless it is forced to, so the look is ours.
+        true if value_of(repository, branch).await == Value::Clean => Removal::Anyway,
+        true => return Err("something has changed in it meanwhile".to_owned()),
+        false => Removal::IfClean,
+    };
+    host.remove_worktree(top, removal).await.map_err(failed)
+}
+
+/// Tells whether a commit of a branch can be reached from any other ref.
+pub(super) async fn held_elsewhere(host: &Repository, branch: &BranchName, tip: &CommitId) -> Result<bool> {
+    let refs = host.refs().await?;
+    let own = branch_ref(branch);
+    let others: Vec<&CommitId> = refs.iter().filter(|(name, _)| *name != own).map(|(_, id)| id).collect();
+    host.is_held(tip, &others).await
+}

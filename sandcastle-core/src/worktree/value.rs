@@ -1,0 +1,94 @@
+//! Whether a worktree holds anything that would be lost with it.
+//!
+//! Of value is what is in no commit of a branch: changes, staged or not, untracked files, an operation that was not ended, a
+//! `HEAD` that is on no branch, and the same in submodules. Files that git ignores, such as the output of a build, are not. A
+//! question that git does not answer makes the answer unknown, and unknown is never clean.
+
+use std::path::Path;
+
+use super::submodules;
+use crate::error::Result;
+use crate::git::{Hidden, Repository};
+use crate::id::BranchName;
+
+/// How many changed files a reason names.
+const NAMED: usize = 3;
+
+/// Says what a worktree holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// Nothing that is not on its branch.
+    Clean,
+    /// Nothing but a `HEAD` that is not on the branch.
+    Detached(String),
+    /// Something; what.
+    Dirty(String),
+    /// It cannot be told; why.
+    Unknown(String),
+}
+
+/// Looks at the worktree that `repository` is aimed at and that belongs to `branch`.
+pub(crate) async fn value_of(repository: &Repository, branch: &BranchName) -> Value {
+    match look(repository, branch).await {
+        Ok(value) => value,
+        Err(error) => Value::Unknown(match std::error::Error::source(&error) {
+            Some(cause) => format!("{error}: {cause}"),
+            None => error.to_string(),
+        }),
+    }
+}
+
+async fn look(repository: &Repository, branch: &BranchName) -> Result<Value> {
+    let top = repository.top()?;
+    if !top.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        return Ok(Value::Unknown(format!("`{}` is no folder any more", top.display())));
+    }
+    if let Some(operation) = repository.operation() {
+        return Ok(Value::Dirty(format!("a {} was begun in it and not ended", operation.name())));
+    }
+    let changes = repository.changes().await?;
+    if !changes.is_empty() {
+        return Ok(Value::Dirty(named("uncommitted changes", &changes)));
+    }
+    let Hidden { repositories, files } = repository.hidden().await?;
+    if !files.is_empty() {
+        let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+        return Ok(Value::Unknown(named("git was told not to look at some files", &files)));
+    }
+    for (path, commit) in &repositories {
+        match submodules::value_of(repository, path, commit).await? {
+            Value::Clean => {}
+            other => return Ok(other),
+        }
+    }
+    let head = repository.head().await?;
+    if head.branch != *branch {
+        let what = if head.branch == "HEAD" { "no branch" } else { head.branch.as_str() };
+        return Ok(Value::Detached(format!("`{what}` is checked out in it and not `{branch}`")));
+    }
+    Ok(Value::Clean)
+}
+
+fn named(what: &str, entries: &[String]) -> String {
+    let shown: Vec<String> = entries
+        .iter()
+        .take(NAMED)
+        .map(|entry| format!("`{:.100}`", entry.trim().escape_debug().to_string()))
+        .collect();
+    let more = match entries.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{what}: {}{more}", shown.join(", "))
+}
+
+/// Tells whether there is anything at a path below the worktree.
+pub(super) fn is_filled(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Ok(meta) if meta.is_dir() => {
+            std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_some())
+        }
+        Ok(_) => true,
+        Err(_) => false,
+    }
+}
