@@ -56,12 +56,12 @@ enum User {
     Root,
 }
 
-/// A point at which hooks run.
+/// A point at which hooks run: what is ready, and for which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Point {
-    HostWorktreeReady,
-    HostSandboxReady,
-    SandboxReady,
+    HostWorktree,
+    HostSandbox,
+    Sandbox,
 }
 
 impl Hooks {
@@ -95,9 +95,9 @@ impl Hooks {
     /// host asks for `sudo`.
     pub(super) fn check(&self) -> Result<()> {
         let points = [
-            (Point::HostWorktreeReady, &self.host_worktree_ready),
-            (Point::HostSandboxReady, &self.host_sandbox_ready),
-            (Point::SandboxReady, &self.sandbox_ready),
+            (Point::HostWorktree, &self.host_worktree_ready),
+            (Point::HostSandbox, &self.host_sandbox_ready),
+            (Point::Sandbox, &self.sandbox_ready),
         ];
         points
             .into_iter()
@@ -120,7 +120,7 @@ impl Hooks {
         let all = async {
             let mut notes = Vec::new();
             for hook in &self.host_worktree_ready {
-                notes.push(hook.run(Point::HostWorktreeReady, host, bounds).await?);
+                notes.push(hook.run(Point::HostWorktree, host, bounds).await?);
             }
             Ok(notes)
         };
@@ -134,8 +134,8 @@ impl Hooks {
         sandbox: &Shell<'_>,
         bounds: &Bounds<'_>,
     ) -> Result<Vec<String>> {
-        let on_host = self.host_sandbox_ready.iter().map(|hook| (Point::HostSandboxReady, hook, host));
-        let inside = self.sandbox_ready.iter().map(|hook| (Point::SandboxReady, hook, sandbox));
+        let on_host = self.host_sandbox_ready.iter().map(|hook| (Point::HostSandbox, hook, host));
+        let inside = self.sandbox_ready.iter().map(|hook| (Point::Sandbox, hook, sandbox));
         let all: FuturesUnordered<_> =
             on_host.chain(inside).map(|(point, hook, shell)| hook.run(point, shell, bounds)).collect();
         bounds.apply("run the hooks of the sandbox", all.try_collect()).await
@@ -177,7 +177,7 @@ impl Hook {
         if self.timeout.is_some_and(|limit| limit.is_zero()) {
             return Err(refused("its limit is zero").with_hint("a limit is longer than nothing"));
         }
-        if self.user == User::Root && point != Point::SandboxReady {
+        if self.user == User::Root && point != Point::Sandbox {
             return Err(refused("`sudo` is for the sandbox only")
                 .with_hint("write `sudo` into the command if that is meant"));
         }
@@ -225,9 +225,9 @@ impl From<String> for Hook {
 impl std::fmt::Display for Point {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::HostWorktreeReady => "`host_worktree_ready`",
-            Self::HostSandboxReady => "`host_sandbox_ready`",
-            Self::SandboxReady => "`sandbox_ready`",
+            Self::HostWorktree => "`host_worktree_ready`",
+            Self::HostSandbox => "`host_sandbox_ready`",
+            Self::Sandbox => "`sandbox_ready`",
         })
     }
 }
