@@ -59,12 +59,12 @@ enum User {
     Root,
 }
 
-/// A point at which hooks run.
+/// A point at which hooks run: what is ready, and for which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Point {
-    HostWorktreeReady,
-    HostSandboxReady,
-    SandboxReady,
+    HostWorktree,
+    HostSandbox,
+    Sandbox,
 }
 
 impl Hooks {
@@ -98,9 +98,9 @@ impl Hooks {
     /// host asks for `sudo`.
     pub(super) fn check(&self) -> Result<()> {
         let points = [
-            (Point::HostWorktreeReady, &self.host_worktree_ready),
-            (Point::HostSandboxReady, &self.host_sandbox_ready),
-            (Point::SandboxReady, &self.sandbox_ready),
+            (Point::HostWorktree, &self.host_worktree_ready),
+            (Point::HostSandbox, &self.host_sandbox_ready),
+            (Point::Sandbox, &self.sandbox_ready),
         ];
         points
             .into_iter()
@@ -134,6 +134,7 @@ impl Hooks {
         let all = async {
             for hook in &self.host_worktree_ready {
                 hook.run(Point::HostWorktreeReady, host, bounds, teller).await?;
+                notes.push(hook.run(Point::HostWorktree, host, bounds).await?);
             }
             Ok(())
         };
@@ -150,6 +151,9 @@ impl Hooks {
     ) -> Result<()> {
         let on_host = self.host_sandbox_ready.iter().map(|hook| (Point::HostSandboxReady, hook, host));
         let inside = self.sandbox_ready.iter().map(|hook| (Point::SandboxReady, hook, sandbox));
+    ) -> Result<Vec<String>> {
+        let on_host = self.host_sandbox_ready.iter().map(|hook| (Point::HostSandbox, hook, host));
+        let inside = self.sandbox_ready.iter().map(|hook| (Point::Sandbox, hook, sandbox));
         let all: FuturesUnordered<_> =
             on_host.chain(inside).map(|(point, hook, shell)| hook.run(point, shell, bounds, teller)).collect();
         bounds.apply("run the hooks of the sandbox", all.try_collect()).await
@@ -191,7 +195,7 @@ impl Hook {
         if self.timeout.is_some_and(|limit| limit.is_zero()) {
             return Err(refused("its limit is zero").with_hint("a limit is longer than nothing"));
         }
-        if self.user == User::Root && point != Point::SandboxReady {
+        if self.user == User::Root && point != Point::Sandbox {
             return Err(refused("`sudo` is for the sandbox only")
                 .with_hint("write `sudo` into the command if that is meant"));
         }
@@ -245,11 +249,14 @@ impl Point {
             Self::HostSandboxReady => "host_sandbox_ready",
             Self::SandboxReady => "sandbox_ready",
         }
-    }
-}
 
 impl std::fmt::Display for Point {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}`", self.name())
+        f.write_str(match self {
+            Self::HostWorktree => "`host_worktree_ready`",
+            Self::HostSandbox => "`host_sandbox_ready`",
+            Self::Sandbox => "`sandbox_ready`",
+        })
     }
 }

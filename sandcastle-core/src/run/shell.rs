@@ -82,11 +82,11 @@ pub(super) struct Finished {
 /// use std::error::Error as _;
 /// use sandcastle_core::{CommandFailure, Error};
 ///
-/// fn exit_code(error: &Error) -> Option<String> {
+/// fn what_failed(error: &Error) -> Option<String> {
 ///     let failure = error.source()?.downcast_ref::<CommandFailure>()?;
 ///     Some(format!("{} after {:?}", failure.command, failure.elapsed))
 /// }
-/// # let _ = exit_code;
+/// # let _ = what_failed;
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -103,3 +103,80 @@ fn a_command_without_values_is_run_as_it_is_written() {
     let [_, Piece::Expression(expression), _] = &filled.pieces[..] else { panic!() };
     assert_eq!(expression.arguments(), ["-c", "git log | head -n 3"]);
 }
+
+/// Pieces of shell that change how what follows is read.
+const PIECES: &[&str] = &[
+    "echo ",
+    ": ",
+    " ",
+    "'",
+    "\"",
+    "\\",
+    "$(",
+    "(",
+    ")",
+    "${x:-",
+    "${x#",
+    "}",
+    "$((",
+    "))",
+    "#",
+    "\n",
+    ";",
+    "|",
+    "&&",
+    "$",
+    "$'",
+    "$\"",
+    "<<E\n",
+    "\nE\n",
+    "case a in a",
+    "esac",
+    "[[ ",
+    " -eq 1 ]]",
+    "eval ",
+    "let ",
+    "x=",
+    "{ ",
+    "((",
+    "if ",
+    "then ",
+    "fi",
+    "!",
+    "=",
+    "a",
+    "{{A}}",
+    "{{A}}",
+    "{{A}}",
+    "{{A}}",
+];
+
+#[tokio::test]
+async fn w_10_no_value_is_run_whatever_the_command_looks_like() {
+    let folder = tempfile::tempdir().unwrap();
+    let value = "a[$(touch pwned)]';touch pwned;'\"; touch pwned;\"$(touch pwned)`touch pwned`\ntouch pwned\nE\ntouch pwned\n)";
+    let mut random = fastrand::Rng::with_seed(10);
+    let (mut run, mut refused) = (0, 0);
+    while run < 400 {
+        let command: String =
+            (0..random.usize(3..14)).map(|_| random.choice(PIECES).unwrap()).copied().collect();
+        let bench = super::Bench::new(&format!("x !`{command}` x"));
+        let Ok(template) = bench.read(&[("A", value)]) else {
+            refused += 1;
+            continue;
+        };
+        let branch = crate::id::BranchName::from_git("main");
+        let filled = template.fill(&super::Branches { source: &branch, target: &branch });
+        let Some(Piece::Expression(expression)) = filled.pieces.get(1) else { continue };
+        run += 1;
+        for shell in
+            ["sh", "bash"].into_iter().filter(|shell| *shell == "sh" || Path::new("/bin/bash").exists())
+        {
+            let program = Program::new(shell).cwd(folder.path()).args(expression.arguments());
+            // Most of these are no shell at all: that nothing of the value was run is the point.
+            let _ = capture(&program, 1 << 20, Duration::from_secs(20)).await.unwrap();
+            assert!(!folder.path().join("pwned").exists(), "{shell} ran the value: {command}");
+        }
+    }
+    assert!(refused > 0, "no place was refused");
+}
