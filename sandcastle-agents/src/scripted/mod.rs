@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use sandcastle_core::agent::{
     Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace, StopRequest,
 };
+use sandcastle_core::secret::Variables;
 use sandcastle_core::session::SessionRequest;
 use sandcastle_core::{Error, ErrorKind, Result, SessionId};
 
@@ -48,14 +49,14 @@ pub struct Scripted {
     script: Script,
     state_dir: Option<PathBuf>,
     capabilities: Capabilities,
-    env: Vec<(OsString, OsString)>,
+    env: Variables,
 }
 
 impl Scripted {
     /// Plays `script`.
     #[must_use]
     pub fn new(script: Script) -> Self {
-        Self { script, state_dir: None, capabilities: CAPABILITIES, env: Vec::new() }
+        Self { script, state_dir: None, capabilities: CAPABILITIES, env: Variables::default() }
     }
 
     /// Gives the same answer to every prompt.
@@ -98,7 +99,7 @@ impl Scripted {
     /// Sets a variable for the process.
     #[must_use]
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.push((key.into(), value.into()));
+        self.env.set(key, value);
         self
     }
 
@@ -132,7 +133,7 @@ impl Scripted {
             .args([mode.as_str(), session, origin])
             .arg(self.state_dir.as_deref().unwrap_or(Path::new("")))
             .stop(StopRequest::terminate());
-        command.env.clone_from(&self.env);
+        command.env.extend(self.env.iter().cloned());
         Ok(command)
     }
 }
@@ -144,6 +145,10 @@ impl Agent for Scripted {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
     }
 
     fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {

@@ -69,3 +69,7 @@ pub(super) fn event(event: &RunEvent) {
         RunEvent::Agent { .. } | RunEvent::RawLine { .. } | RunEvent::LogOpened { .. } => {}
     }
 }
+
+#[cfg(test)]
+#[path = "tests/trace.rs"]
+mod tests;

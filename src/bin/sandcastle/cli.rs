@@ -159,7 +159,7 @@ pub(crate) struct RunArgs {
     /// A name for the run, part of its log.
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// The run log [default: .sandcastle/logs/<name>.log in the repository].
+    /// The run log [default: .sandcastle/logs/<branch>-<name>.log in the repository].
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
 }

@@ -6,6 +6,7 @@ mod entry;
 mod iterations;
 mod played;
 mod repositories;
+mod secrets;
 mod shared;
 
 use std::path::PathBuf;

@@ -42,7 +42,7 @@ fn begin(log: &mut RunLog) {
     log.header(&Header {
         run: &RunId::generate(),
         name: Some("fix"),
-        agent: "codex",
+        agent: "scripted",
         model: Some("gpt-5"),
         sandbox: "docker",
         strategy: "merge-to-head",
@@ -91,7 +91,7 @@ fn row_172_every_run_has_a_header_and_the_file_grows() {
     let content = fs::read_to_string(path).unwrap();
     assert_eq!(content.matches("=== run 2").count(), 2, "{content}");
     assert_eq!(content.matches("done: 0 commits, 0 tokens").count(), 2, "{content}");
-    for line in ["    name: fix\n", "    agent: codex, model gpt-5\n", "    sandbox: docker\n"] {
+    for line in ["    name: fix\n", "    agent: scripted, model gpt-5\n", "    sandbox: docker\n"] {
         assert_eq!(content.matches(line).count(), 2, "{content}");
     }
     assert!(content.contains("    branch: agent/fix (merge-to-head)\n"), "{content}");
@@ -238,7 +238,7 @@ fn a_link_or_a_pipe_in_the_place_of_the_log_is_refused() {
 fn a_disk_that_is_full_is_told_once_and_fails_nothing() {
     let mut log = open(Path::new("/dev/full"));
     log.write(&RunEvent::Warning { message: "one".into() });
-    assert_eq!(log.trouble().unwrap().kind(), std::io::ErrorKind::StorageFull);
+    assert_eq!(log.trouble().unwrap().kind(), io::ErrorKind::StorageFull);
     log.write(&RunEvent::Warning { message: "two".into() });
     assert!(log.trouble().is_none());
 }

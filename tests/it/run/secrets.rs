@@ -1,0 +1,147 @@
+//! The variables that an agent gets, and the secrets that nobody else does.
+
+use std::sync::{Arc, Mutex};
+
+use sandcastle::testing::Turn;
+use sandcastle::{AgentOutput, ErrorKind, NoSandbox, RunOptions};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Bench, say};
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema, AgentOutput)]
+#[output(tag = "result")]
+struct Answer {
+    s: String,
+}
+
+/// A turn that writes down the variables it has.
+fn looks_around() -> Turn {
+    Turn::new().shell("env > seen.txt").say("done")
+}
+
+fn has(bench: &Bench, line: &str) -> bool {
+    let seen = std::fs::read_to_string(bench.repository.path().join("seen.txt")).unwrap();
+    seen.lines().any(|other| other == line)
+}
+
+/// A sandbox in which programs see only what is set for them.
+fn bare() -> NoSandbox {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    NoSandbox::new().clear_env().env("PATH", path)
+}
+
+#[tokio::test]
+async fn case_181_the_typed_value_has_the_secret_and_nothing_else_has() {
+    let bench = Bench::new().await;
+    let heard = Arc::new(Mutex::new(String::new()));
+    let told = Arc::clone(&heard);
+    let turn = Turn::new().say_pieces(["I have TOKEN=s3", "cret. <result>{\"s\":\"s3", "cret\"}</result>"]);
+    let options = bench
+        .options([turn])
+        .env("TOKEN", "s3cret")
+        .on_event(move |event| told.lock().unwrap().push_str(&format!("{event:?}")));
+    let result = sandcastle::run_with::<Answer>(options).await.unwrap();
+    assert_eq!(result.output.s, "s3cret");
+    let shown = bench.logged() + &heard.lock().unwrap();
+    assert!(shown.contains("I have TOKEN=***. <result>{\"s\":\"***\"}</result>"), "{shown}");
+    assert!(!shown.contains("s3cret"), "{shown}");
+}
+
+#[tokio::test]
+async fn case_181_an_error_shows_a_mask_and_keeps_what_was_said() {
+    let bench = Bench::new().await;
+    let turn = say("<result>{\"s\": [\"s3cret\"]}</result>");
+    let error =
+        sandcastle::run_with::<Answer>(bench.options([turn]).env("TOKEN", "s3cret")).await.unwrap_err();
+    let output = error.structured_output().unwrap();
+    assert_eq!(output.raw_matched.as_deref(), Some("{\"s\": [\"s3cret\"]}"));
+    assert!(output.feedback().contains("s3cret"), "the agent is told what it said");
+    let mut shown = format!("{error} {error:#} {error:?} {error:#?} {output} {output:#} {output:?}");
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        shown.push_str(&format!("{error} {error:?}"));
+        cause = error.source();
+    }
+    shown.push_str(&bench.logged());
+    assert!(!shown.contains("s3cret"), "{shown}");
+    assert!(shown.contains("***"), "{shown}");
+}
+
+#[tokio::test]
+async fn case_183_the_agent_gets_what_is_in_the_configuration_folder() {
+    let bench = Bench::new().await;
+    bench.repository.write(".env", "AWS_KEY=x\n").unwrap();
+    bench.repository.write(".sandcastle/.env", "TOKEN='y'\n").unwrap();
+    sandcastle::run(bench.options([looks_around()])).await.unwrap();
+    assert!(has(&bench, "TOKEN=y") && !has(&bench, "AWS_KEY=x"));
+}
+
+#[tokio::test]
+async fn row_158_a_key_without_a_value_is_that_of_the_host() {
+    let bench = Bench::new().await;
+    bench.repository.write(".sandcastle/.env", "CARGO_MANIFEST_DIR=\nNOT_ON_THE_HOST=\n").unwrap();
+    let agent = bench.agent([looks_around()]);
+    let options = RunOptions::new(agent, bare()).cwd(bench.repository.path()).prompt("go");
+    sandcastle::run(options).await.unwrap();
+    assert!(has(&bench, concat!("CARGO_MANIFEST_DIR=", env!("CARGO_MANIFEST_DIR"))));
+    assert!(!has(&bench, "NOT_ON_THE_HOST="));
+}
+
+#[tokio::test]
+async fn row_159_the_call_is_over_the_agent_over_the_sandbox_over_the_file() {
+    let bench = Bench::new().await;
+    bench.repository.write(".sandcastle/.env", "A=file\nB=file\nC=file\nD=file\n").unwrap();
+    let agent = bench.agent([looks_around()]).env("C", "agent").env("D", "agent");
+    let sandbox = bare().env("B", "sandbox");
+    let options = RunOptions::new(agent, sandbox).cwd(bench.repository.path()).prompt("go").env("D", "call");
+    sandcastle::run(options).await.unwrap();
+    for line in ["A=file", "B=sandbox", "C=agent", "D=call"] {
+        assert!(has(&bench, line), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn row_159_what_both_the_sandbox_and_the_agent_set_is_refused_before_anything_starts() {
+    let bench = Bench::new().await;
+    let agent = bench.agent([looks_around()]).env("TOKEN", "0ne").env("Z", "1");
+    let options = RunOptions::new(agent, bare().env("TOKEN", "tw0").env("Z", "1")).prompt("go");
+    let options = options.cwd(bench.repository.path());
+    let error = sandcastle::run(options).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidOptions);
+    let shown = format!("{error:#?}");
+    assert!(error.to_string().contains("`TOKEN`, `Z`") && !shown.contains("0ne") && !shown.contains("tw0"));
+    assert!(error.work().is_none() && !bench.repository.path().join(".sandcastle").exists());
+}
+
+#[tokio::test]
+async fn w_12_the_agents_variables_are_there_in_a_sandbox_that_is_shared() {
+    let bench = Bench::new().await;
+    bench.repository.write(".sandcastle/.env", "FROM_FILE=1\n").unwrap();
+    let sandbox =
+        sandcastle::create_sandbox(bare().env("OF", "sandbox"), bench.repository.path()).await.unwrap();
+    let agent = bench.agent([looks_around()]).env("MINE", "agent");
+    sandbox.options(agent).prompt("go").await.unwrap();
+    for line in ["FROM_FILE=1", "OF=sandbox", "MINE=agent"] {
+        assert!(has(&bench, line), "{line}");
+    }
+    let agent = bench.agent([looks_around()]).env("OF", "agent");
+    let error = sandbox.options(agent).prompt("go").await.unwrap_err();
+    assert!(error.to_string().contains("`OF`"), "{error}");
+}
+
+#[tokio::test]
+async fn w_23_debug_of_options_agents_and_sandboxes_shows_names_only() {
+    let bench = Bench::new().await;
+    let agent = sandcastle::ClaudeCode::new("opus").env("ONE", "s3cret");
+    let shown = format!(
+        "{:?} {agent:?} {:?} {:?}",
+        RunOptions::new(agent.clone(), bare().env("TWO", "s3cret")).env("THREE", "s3cret"),
+        sandcastle::Codex::new("gpt").env("FOUR", "s3cret"),
+        bench.agent([say("x")]).env("FIVE", "s3cret"),
+    );
+    assert!(!shown.contains("s3cret"), "{shown}");
+    for name in ["ONE", "TWO", "THREE", "FOUR", "FIVE"] {
+        assert!(shown.contains(name), "{name} is not in {shown}");
+    }
+}
