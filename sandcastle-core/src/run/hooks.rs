@@ -113,6 +113,11 @@ impl Hooks {
         !self.host_worktree_ready.is_empty()
     }
 
+    /// Tells whether there is any hook.
+    pub(super) fn has_any(&self) -> bool {
+        self.has_worktree_ready() || self.has_sandbox_ready()
+    }
+
     /// Tells whether there is a hook for the sandbox.
     pub(super) fn has_sandbox_ready(&self) -> bool {
         !(self.host_sandbox_ready.is_empty() && self.sandbox_ready.is_empty())

@@ -70,7 +70,10 @@ impl Workplace {
         // Hooks may commit, and may set the repository up; neither is the agent's doing.
         let begin = async {
             let wall = Wall::before(tenure.place().repository()).await?;
-            Ok((tenure.place().origin().await?, wall))
+            let place = tenure.place();
+            let is_new = matches!(tenure, Tenure::Own(_)) && !job.settings.site.hooks.has_any();
+            let origin = if is_new { place.origin().clone() } else { place.origin_now().await? };
+            Ok((origin, wall))
         };
         match begin.await {
             Ok((origin, wall)) => Ok((shelter, ledger.began(origin), wall)),

@@ -6,6 +6,7 @@
 //! branch, a detached `HEAD` or another branch behind. An error is an error and never an empty list.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::opening::Kind;
 use super::place::Place;
@@ -27,6 +28,26 @@ pub(crate) struct Gathered {
     pub(crate) notes: Vec<String>,
 }
 
+/// Where work begins: what the commits that come after it are counted from.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    base: Option<CommitId>,
+    /// Every ref as it was then.
+    before: Arc<Refs>,
+    /// How far the log of the `HEAD` had come then.
+    log_end: u64,
+}
+
+impl Origin {
+    pub(super) fn new(base: Option<CommitId>, before: Refs, log_end: u64) -> Self {
+        Self { base, before: Arc::new(before), log_end }
+    }
+
+    pub(super) fn base(&self) -> Option<&CommitId> {
+        self.base.as_ref()
+    }
+}
+
 /// Where the work ends.
 struct Ends {
     tips: Vec<CommitId>,
@@ -35,23 +56,23 @@ struct Ends {
 }
 
 /// Looks at what the agent has left.
-pub(super) async fn gather(place: &Place) -> Result<Gathered> {
+pub(super) async fn gather(place: &Place, origin: &Origin) -> Result<Gathered> {
     let repository = place.repository();
     let head = repository.head().await?;
     let now = repository.refs().await?;
-    let ends = ends(place, &head, &now).await?;
+    let ends = ends(place, origin, &head, &now).await?;
     let own = [branch_ref(place.branch()), branch_ref(&head.branch)];
     // The agent may have pushed its own branch.
     let pushed = format!("/{}", place.branch());
     let is_own = |name: &str| {
         own.iter().any(|own| own == name) || name.starts_with("refs/remotes/") && name.ends_with(&pushed)
     };
-    let then = place.before().iter().map(|(_, id)| id);
-    let others = now.iter().filter(|(name, _)| !is_own(name) && place.before().get(name).is_some());
+    let then = origin.before.iter().map(|(_, id)| id);
+    let others = now.iter().filter(|(name, _)| !is_own(name) && origin.before.get(name).is_some());
     let others: Vec<&CommitId> =
-        place.base().into_iter().chain(then).chain(others.map(|(_, id)| id)).collect();
+        origin.base().into_iter().chain(then).chain(others.map(|(_, id)| id)).collect();
     let tips: Vec<&CommitId> = ends.tips.iter().collect();
-    let commits = own_commits(place, &tips, &others).await?;
+    let commits = own_commits(place, origin, &tips, &others).await?;
     let branch = if re_attached(place, &head, &ends).await? { place.branch().clone() } else { head.branch };
     Ok(Gathered { commits, branch, tip: ends.tip, notes: ends.note.into_iter().collect() })
 }
@@ -59,22 +80,27 @@ pub(super) async fn gather(place: &Place) -> Result<Gathered> {
 /// Lists the commits of nobody else, and those that the log of this work tree says were made in it.
 ///
 /// Two agents that do the same in the same second make the same commit; it is the work of each of them.
-async fn own_commits(place: &Place, tips: &[&CommitId], others: &[&CommitId]) -> Result<Vec<Commit>> {
+async fn own_commits(
+    place: &Place,
+    origin: &Origin,
+    tips: &[&CommitId],
+    others: &[&CommitId],
+) -> Result<Vec<Commit>> {
     let repository = place.repository();
     let commits = repository.commits_between(tips, others).await?;
     let found: HashSet<String> = commits.iter().map(|commit| commit.sha.to_string()).collect();
-    let made = repository.committed_here(place.log_end());
+    let made = repository.committed_here(origin.log_end);
     if made.is_subset(&found) {
         return Ok(commits);
     }
-    let bases: Vec<&CommitId> = place.base().into_iter().collect();
+    let bases: Vec<&CommitId> = origin.base().into_iter().collect();
     let mut all = repository.commits_between(tips, &bases).await?;
     all.retain(|commit| found.contains(commit.sha.as_str()) || made.contains(commit.sha.as_str()));
     Ok(all)
 }
 
 /// Finds out where the work ends, and advances the branch to a detached `HEAD` that is ahead of it.
-async fn ends(place: &Place, head: &Head, now: &Refs) -> Result<Ends> {
+async fn ends(place: &Place, origin: &Origin, head: &Head, now: &Refs) -> Result<Ends> {
     let repository = place.repository();
     let branch = place.branch();
     let source = now.get(&branch_ref(branch)).cloned();
@@ -89,7 +115,7 @@ async fn ends(place: &Place, head: &Head, now: &Refs) -> Result<Ends> {
             format!("a rebase of `{branch}` was begun and not ended: what was rebased so far is left out");
         return Ok(Ends { tips: tip.iter().cloned().collect(), tip, note: Some(note) });
     }
-    let began = source.as_ref().or(place.base());
+    let began = source.as_ref().or(origin.base());
     let is_ahead = match began {
         Some(began) => repository.is_ancestor(began, commit).await?,
         None => true,

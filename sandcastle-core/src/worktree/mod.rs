@@ -22,7 +22,7 @@ mod tests;
 mod value;
 
 pub(crate) use self::copy::{check_paths, copy_into};
-pub(crate) use self::gather::Gathered;
+pub(crate) use self::gather::{Gathered, Origin};
 pub(crate) use self::lock::Lock;
 pub(crate) use self::place::{Closed, Fate, Place};
 pub(crate) use self::plan::Plan;

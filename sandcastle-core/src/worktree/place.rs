@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::gather::{self, Gathered};
+use super::gather::{self, Gathered, Origin};
 use super::lock::Lock;
 use super::opening::{GATE_LIMIT, Kind, Opening, quoted, turn};
 use super::submodules;
@@ -21,14 +21,11 @@ pub(crate) struct Place {
     repository: Repository,
     top: PathBuf,
     branch: BranchName,
-    base: Option<CommitId>,
+    origin: Origin,
     kind: Kind,
     is_fresh: bool,
     /// Where the branch begins, if it was made for this place.
     made_branch: Option<CommitId>,
-    before: Refs,
-    /// How far the log of the `HEAD` had come then.
-    log_end: u64,
     notes: Vec<String>,
     _lock: Option<Arc<Lock>>,
 }
@@ -61,12 +58,10 @@ impl Place {
             repository: host.aimed_at(&top, host.git_dir()),
             top,
             branch: head.branch,
-            base: head.commit,
+            origin: Origin::new(head.commit, host.refs().await?, host.head_log_end()),
             kind: Kind::InPlace,
             is_fresh: false,
             made_branch: None,
-            before: host.refs().await?,
-            log_end: host.head_log_end(),
             notes: Vec::new(),
             _lock: None,
         })
@@ -82,15 +77,13 @@ impl Place {
     ) -> Self {
         Self {
             host: opening.host.clone(),
-            log_end: repository.head_log_end(),
+            origin: Origin::new(Some(base), before, repository.head_log_end()),
             repository,
             top,
             branch: opening.branch.clone(),
-            base: Some(base),
             kind: opening.kind,
             is_fresh: false,
             made_branch: None,
-            before,
             notes: Vec::new(),
             _lock: Some(Arc::clone(&opening.lock)),
         }
@@ -119,7 +112,7 @@ impl Place {
 
     /// Returns the commit at which the work begins; `None` in a repository without commits.
     pub(crate) fn base(&self) -> Option<&CommitId> {
-        self.base.as_ref()
+        self.origin.base()
     }
 
     /// Tells whether the worktree was made just now.
@@ -127,13 +120,23 @@ impl Place {
         self.is_fresh
     }
 
-    /// Returns every ref as it was when the place was opened.
-    pub(super) fn before(&self) -> &Refs {
-        &self.before
+    /// Returns where the work begins.
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.origin
     }
 
-    pub(super) fn log_end(&self) -> u64 {
-        self.log_end
+    /// Returns where work would begin now.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`](crate::ErrorKind::Git) when git cannot tell.
+    pub(crate) async fn origin_now(&self) -> Result<Origin> {
+        let head = self.repository.head().await?;
+        Ok(Origin::new(head.commit, self.repository.refs().await?, self.repository.head_log_end()))
+    }
+
+    /// Tells whether it is the caller's own work tree.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.kind == Kind::InPlace
     }
 
     pub(super) fn kind(&self) -> Kind {
@@ -145,15 +148,15 @@ impl Place {
         std::mem::take(&mut self.notes)
     }
 
-    /// Finds the commits that the agent made.
+    /// Finds the commits that the agent made since `origin`.
     ///
     /// A detached `HEAD` that is ahead of the branch is taken in: the branch is advanced to it and checked out again.
     ///
     /// # Errors
     /// [`ErrorKind::Git`](crate::ErrorKind::Git) when git cannot tell.
-    pub(crate) async fn gather(&self) -> Result<Gathered> {
+    pub(crate) async fn gather(&self, origin: &Origin) -> Result<Gathered> {
         let _turn = turn().await;
-        gather::gather(self).await
+        gather::gather(self, origin).await
     }
 
     /// Puts the place away: a worktree with nothing of value in it is removed, any other is kept and named.
@@ -172,11 +175,16 @@ impl Place {
         }
     }
 
+    /// Keeps the place as it is, and says why.
+    pub(crate) fn keep(self, why: &str) -> Closed {
+        if self.kind == Kind::InPlace { Closed::default() } else { self.kept(why) }
+    }
+
     /// Tells whether there are no commits on top of where it began.
     async fn is_untouched(&self) -> bool {
         let head = self.repository.head().await.ok().and_then(|head| head.commit);
         let tip = self.repository.tip(&self.branch).await.ok().flatten();
-        self.repository.operation().is_none() && head == self.base && tip == self.base
+        self.repository.operation().is_none() && head.as_ref() == self.base() && tip.as_ref() == self.base()
     }
 
     async fn discard(self) -> Closed {
@@ -225,7 +233,7 @@ impl Place {
         let branch = &self.branch;
         let why = match tip {
             Ok(None) => return None,
-            Ok(Some(tip)) if landed || Some(&tip) == self.base.as_ref() => {
+            Ok(Some(tip)) if landed || Some(&tip) == self.base() => {
                 match held_elsewhere(&self.host, branch, &tip).await {
                     Ok(true) => match self.host.delete_branch(branch, &tip).await {
                         Ok(true) => return None,

@@ -82,6 +82,15 @@ impl Plan {
         &self.target
     }
 
+    /// Returns the name of the strategy.
+    pub(crate) fn strategy(&self) -> &'static str {
+        match self.branches {
+            Branches::Host => "head",
+            Branches::Temporary(_) => "merge-to-head",
+            Branches::Named(..) => "branch",
+        }
+    }
+
     /// Tells whether what the agent commits is to be merged into the target branch.
     pub(crate) fn merges(&self) -> bool {
         matches!(self.branches, Branches::Temporary(_))
