@@ -21,6 +21,7 @@ pub mod sandbox;
 pub mod session;
 pub mod testing;
 mod work;
+mod worktree;
 
 pub use tokio_util::sync::CancellationToken;
 

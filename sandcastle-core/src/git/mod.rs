@@ -7,6 +7,7 @@
 mod borrowed;
 mod command;
 mod fetch;
+mod filtered;
 mod identity;
 mod overrides;
 mod repository;
@@ -19,4 +20,4 @@ pub(crate) use self::command::{Answer, DROPPED_VARIABLES, Git, path_from, print}
 pub(crate) use self::fetch::Fetch;
 pub(crate) use self::identity::Identity;
 pub(crate) use self::repository::{Head, Repository};
-pub(crate) use self::wall::Wall;
+pub(crate) use self::wall::{Wall, read_bounded};

@@ -49,6 +49,7 @@ impl<'a> Key<'a> {
             ("filter", "required") if nested => "false",
             // An empty driver would succeed and keep our side.
             ("merge", "driver") if nested => "false",
+            ("branch", "mergeoptions") if nested => "--no-stat",
             ("diff", "command" | "textconv") if nested => "",
             ("diff", "external") | ("interactive", "difffilter") => "",
             ("core", "sshcommand") => "ssh",

@@ -16,7 +16,7 @@ mod reading;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-pub(super) use self::reading::read_bounded;
+pub(crate) use self::reading::read_bounded;
 
 use self::fingerprint::{Fingerprint, Item};
 use self::policy::Harm;
