@@ -35,9 +35,8 @@ impl Borrowed {
         let format = git.does("read the format of objects", ["rev-parse", "--show-object-format"]).await?;
         let listing = git.does("read the configuration", ["config", "--list", "-z", "--show-scope"]).await?;
         let settings = Overrides::carried(&listing.stdout, is_carried);
-        let folder = lay_out(format.line().unwrap_or("sha1"), repository.common_dir()).map_err(|error| {
-            Error::new(ErrorKind::Io, "make a temporary git folder").with_source(error)
-        })?;
+        let folder = lay_out(format.line().unwrap_or("sha1"), repository.common_dir())
+            .map_err(|error| Error::new(ErrorKind::Io, "make a temporary git folder").with_source(error))?;
         let git = Git::at(repository.home())
             .env("GIT_DIR", folder.path())
             .env("GIT_OBJECT_DIRECTORY", repository.common_dir().join("objects"))

@@ -175,12 +175,7 @@ pub(crate) fn path_from(bytes: &[u8]) -> PathBuf {
 impl Git {
     /// Aims at `cwd`; the repository is found from there.
     pub(crate) fn at(cwd: impl Into<PathBuf>) -> Self {
-        Self {
-            cwd: cwd.into(),
-            env: Vec::new(),
-            timeout: TIMEOUT,
-            configuration: Configuration::Foreign,
-        }
+        Self { cwd: cwd.into(), env: Vec::new(), timeout: TIMEOUT, configuration: Configuration::Foreign }
     }
 
     /// Says whose configuration git will find.
@@ -201,13 +196,6 @@ impl Git {
     #[must_use]
     pub(crate) fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
-        self
-    }
-
-    /// Takes another folder to run in; what was named in the environment stays.
-    #[must_use]
-    pub(super) fn cwd_at(mut self, cwd: &Path) -> Self {
-        self.cwd = cwd.to_path_buf();
         self
     }
 
@@ -276,7 +264,8 @@ impl Git {
         if args.first().is_some_and(|command| DESCENDING_COMMANDS.iter().any(|other| command == other)) {
             args.insert(1, "--ignore-submodules=dirty".into());
         }
-        let is_inert = args.first().is_some_and(|command| INERT_COMMANDS.iter().any(|inert| command == inert));
+        let is_inert =
+            args.first().is_some_and(|command| INERT_COMMANDS.iter().any(|inert| command == inert));
         let overrides = match &self.configuration {
             Configuration::Foreign if is_inert => Overrides::default(),
             _ => self.overrides().await?,

@@ -12,7 +12,7 @@ mod identity;
 mod overrides;
 mod repository;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wall;
 
 pub(crate) use self::borrowed::Borrowed;

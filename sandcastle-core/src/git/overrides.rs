@@ -95,7 +95,9 @@ impl Overrides {
         }
         if own.len() > MAX_OVERRULED {
             let what = format!("use the repository: its configuration names {} programs", own.len());
-            return Err(Error::new(ErrorKind::Git, what).with_hint("look at `git config --list --show-origin`"));
+            return Err(
+                Error::new(ErrorKind::Git, what).with_hint("look at `git config --list --show-origin`")
+            );
         }
         let mut overrides = Self::default();
         let mut helpers = None;
@@ -135,9 +137,8 @@ impl Overrides {
 
     /// Keeps those of the repository's settings that are `wanted`.
     pub(super) fn carried(listing: &[u8], wanted: impl Fn(Key<'_>) -> bool) -> Self {
-        let carried = entries(listing).filter(|(scope, key, _)| {
-            is_of_repository(scope) && Key::parse(key).is_some_and(&wanted)
-        });
+        let carried = entries(listing)
+            .filter(|(scope, key, _)| is_of_repository(scope) && Key::parse(key).is_some_and(&wanted));
         let settings = carried.map(|(_, key, value)| (key.to_vec(), value.to_vec())).take(MAX_OVERRULED);
         Self { settings: settings.collect(), filters: BTreeSet::new() }
     }

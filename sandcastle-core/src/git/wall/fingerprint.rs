@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -136,32 +136,22 @@ impl Fingerprint {
         }
     }
 
-    /// Notes what is at a path, content and mode included, unless nothing is.
+    /// Notes what is at a path, content and mode included. A folder is what is in it.
     fn look_at(&mut self, path: &Path) {
         let found = Found::at(path);
-        if found != Found::Nothing {
+        if !matches!(found, Found::Nothing | Found::Folder) {
             self.items.insert(Item::Path(path.to_path_buf()), self.hasher.hash_one(found));
         }
     }
 
-    /// Notes of what kind a path is, and tells whether git can open it without waiting for anybody.
+    /// Notes a path that is neither a file nor a folder, and tells whether git can open it without waiting for anybody.
     fn note_kind(&mut self, path: &Path) -> bool {
-        let mut hasher = self.hasher.build_hasher();
-        let kind = fs::symlink_metadata(path).map(|metadata| metadata.file_type());
-        let (digest, opens) = match kind {
-            Err(_) => return true,
-            Ok(kind) if kind.is_file() => (0, true),
-            Ok(kind) if kind.is_dir() => (1, true),
-            Ok(kind) if kind.is_symlink() => {
-                let target = fs::read_link(path).unwrap_or_default();
-                hasher.write(target.as_os_str().as_encoded_bytes());
-                (2, fs::metadata(path).is_ok_and(|target| target.is_file() || target.is_dir()))
-            }
-            Ok(_) => (3, false),
-        };
-        hasher.write_u8(digest);
-        self.items.insert(Item::Path(path.to_path_buf()), hasher.finish());
-        opens
+        let Ok(metadata) = fs::symlink_metadata(path) else { return true };
+        if metadata.is_file() || metadata.is_dir() {
+            return true;
+        }
+        self.look_at(path);
+        fs::metadata(path).is_ok_and(|target| target.is_file() || target.is_dir())
     }
 
     fn look_into(&mut self, folder: &Path, depth: usize) {

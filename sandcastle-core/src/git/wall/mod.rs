@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use self::reading::read_bounded;
 
 use self::fingerprint::{Fingerprint, Item};
-use self::policy::Harm;
+use self::policy::{Difference, Harm};
 use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -39,7 +39,7 @@ pub(crate) struct Wall {
 #[derive(Clone, Copy, Debug)]
 struct Change<'a> {
     item: &'a Item,
-    verb: &'static str,
+    difference: Difference,
 }
 
 impl Wall {
@@ -62,10 +62,12 @@ impl Wall {
         let unread = after.take(&self.repository).await.err();
         let changes = self.changes(&after, unread.is_some());
         let (harmless, harmful): (Vec<_>, Vec<_>) =
-            changes.into_iter().partition(|change| change.harm() == Harm::None);
+            changes.into_iter().partition(|change| self.harm(change) == Harm::None);
         match (harmful.is_empty(), unread) {
             (true, None) => Ok(harmless.iter().map(|change| self.named(change)).collect()),
-            (true, Some(error)) => Err(self.refused("it cannot be read any more".to_owned()).with_source(error)),
+            (true, Some(error)) => {
+                Err(self.refused("it cannot be read any more".to_owned()).with_source(error))
+            }
             (false, unread) => {
                 let refused = self.refused(self.listed(&harmful));
                 Err(if let Some(error) = unread { refused.with_source(error) } else { refused })
@@ -78,32 +80,44 @@ impl Wall {
         let (before, after) = (&self.before.items, &after.items);
         let names: BTreeSet<&Item> = before.keys().chain(after.keys()).collect();
         let changes = names.into_iter().filter_map(|item| {
-            let verb = match (before.get(item), after.get(item)) {
+            let difference = match (before.get(item), after.get(item)) {
                 (Some(before), Some(after)) if before == after => return None,
-                (Some(_), Some(_)) => "changed",
-                (None, _) => "added",
+                (Some(_), Some(_)) => Difference::Changed,
+                (None, _) => Difference::Added,
                 (Some(_), None) if is_partial => return None,
-                (Some(_), None) => "removed",
+                (Some(_), None) => Difference::Removed,
             };
-            (!self.is_of_another_run(item, verb)).then_some(Change { item, verb })
+            (!self.is_of_another_run(item)).then_some(Change { item, difference })
         });
         changes.collect()
     }
 
     /// Work trees come and go with other runs; only what has been there all the time can have been changed.
-    fn is_of_another_run(&self, item: &Item, verb: &str) -> bool {
+    fn is_of_another_run(&self, item: &Item) -> bool {
         let (Item::Path(path) | Item::Setting(path, _)) = item else { return false };
         let worktrees = self.repository.common_dir().join("worktrees");
-        // The folder itself comes with the first work tree.
-        if *path == worktrees {
-            return verb != "changed";
-        }
         let Some(admin) = path.strip_prefix(&worktrees).ok().and_then(|path| path.iter().next()) else {
             return false;
         };
         let admin = worktrees.join(admin);
         let was_there = self.before.items.contains_key(&Item::Path(admin.join("gitdir")));
         admin != self.repository.git_dir() && (!was_there || !admin.exists())
+    }
+
+    fn harm(&self, change: &Change<'_>) -> Harm {
+        let modules = self.repository.common_dir().join("modules");
+        match change.item {
+            Item::Setting(file, key) if file.starts_with(&modules) && !self.had_settings(file) => {
+                Harm::of_new_submodule(key)
+            }
+            Item::Setting(_, key) => Harm::of_setting(key, change.difference),
+            Item::Path(path) => Harm::of_file(path),
+            Item::Replacement(_) => Harm::Possible,
+        }
+    }
+
+    fn had_settings(&self, file: &Path) -> bool {
+        self.before.items.keys().any(|item| matches!(item, Item::Setting(had, _) if had == file))
     }
 
     fn listed(&self, changes: &[Change<'_>]) -> String {
@@ -116,7 +130,7 @@ impl Wall {
     }
 
     fn named(&self, change: &Change<'_>) -> String {
-        let verb = change.verb;
+        let verb = change.difference.verb();
         match change.item {
             Item::Path(path) => format!("`{}` {verb}", self.place(path)),
             Item::Setting(file, key) => format!("`{}` {verb} in `{}`", shown(key), self.place(file)),
@@ -144,17 +158,6 @@ impl Wall {
                  did not want; the commits are on their branch"
             ))
             .with_hint("if you made the change yourself while the run went on, run again")
-    }
-}
-
-impl Change<'_> {
-    fn harm(&self) -> Harm {
-        match self.item {
-            Item::Setting(_, key) => Harm::of_setting(key),
-            // Names files that are not to be seen; a work tree is kept if in doubt, so nothing is lost by it.
-            Item::Path(path) if path.ends_with("info/exclude") => Harm::None,
-            Item::Path(_) | Item::Replacement(_) => Harm::Possible,
-        }
     }
 }
 

@@ -16,7 +16,12 @@ pub(super) enum Found {
     Nothing,
     Folder,
     /// A file with its mode, its length and its beginning; the time of its last change only if that is not all of it.
-    File { mode: u32, length: u64, beginning: Vec<u8>, changed: Option<(i64, i64)> },
+    File {
+        mode: u32,
+        length: u64,
+        beginning: Vec<u8>,
+        changed: Option<(i64, i64)>,
+    },
     Link(PathBuf),
     /// A pipe, a socket or a device.
     Special,

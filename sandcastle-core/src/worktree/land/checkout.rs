@@ -137,7 +137,8 @@ async fn fast_forward(git: Git, source: &str, new: &CommitId, lock: LandingLock)
     .map(str::to_owned);
     // A blocking task is waited for, even by a runtime that is shut down; it needs a runtime of its own for that.
     let task = tokio::task::spawn_blocking(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unstarted)?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unstarted)?;
         let answer = runtime.block_on(git.ask(args));
         drop(lock);
         answer

@@ -67,7 +67,8 @@ impl Landing<'_> {
     /// host is as it was, and the source branch is kept.
     pub(crate) async fn land(&self) -> Result<Landed> {
         let deadline = Instant::now() + self.limit;
-        let lock = LandingLock::acquire(self.repository, deadline).await.map_err(|error| self.advise(error))?;
+        let lock =
+            LandingLock::acquire(self.repository, deadline).await.map_err(|error| self.advise(error))?;
         loop {
             match self.attempt(deadline, &lock).await.map_err(|error| self.advise(error))? {
                 Some(landed) => return Ok(landed),
@@ -105,7 +106,8 @@ impl Landing<'_> {
     }
 
     fn late(&self) -> Error {
-        let what = format!("merge `{}` into `{}` within {} s", self.source, self.target, self.limit.as_secs_f32());
+        let what =
+            format!("merge `{}` into `{}` within {} s", self.source, self.target, self.limit.as_secs_f32());
         Error::new(ErrorKind::StepTimeout, what)
     }
 

@@ -31,12 +31,24 @@ pub(super) enum Refusal<'a> {
     /// The target is checked out in a work tree that is not where git says, or not as git says.
     BrokenCheckout(&'a Path),
     /// The user is in the middle of something in the work tree.
-    Unfinished { tree: &'a Path, operation: &'static str },
-    Unmerged { tree: &'a Path, paths: Vec<Vec<u8>> },
+    Unfinished {
+        tree: &'a Path,
+        operation: &'static str,
+    },
+    Unmerged {
+        tree: &'a Path,
+        paths: Vec<Vec<u8>>,
+    },
     /// Edits of the user are in the way.
-    Edits { tree: &'a Path, paths: Vec<Vec<u8>> },
+    Edits {
+        tree: &'a Path,
+        paths: Vec<Vec<u8>>,
+    },
     /// Files would have to go through a program that the repository names.
-    Filtered { tree: &'a Path, paths: Vec<Vec<u8>> },
+    Filtered {
+        tree: &'a Path,
+        paths: Vec<Vec<u8>>,
+    },
 }
 
 impl Refusal<'_> {
@@ -97,9 +109,11 @@ impl Refusal<'_> {
         Some(match self {
             Self::NoTarget => format!("bring the branch back first: `git branch {target} <commit>`"),
             Self::SymbolicTarget => "name the branch that it stands for".to_owned(),
-            Self::BrokenCheckout(_) => "`git worktree list` shows it; `git worktree repair` or `git worktree prune` \
+            Self::BrokenCheckout(_) => {
+                "`git worktree list` shows it; `git worktree repair` or `git worktree prune` \
                                         puts it right"
-                .to_owned(),
+                    .to_owned()
+            }
             Self::Unfinished { .. } | Self::Unmerged { .. } => {
                 "finish or abort that first; `git status` in there says how".to_owned()
             }

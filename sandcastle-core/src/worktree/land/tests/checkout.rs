@@ -50,7 +50,13 @@ async fn w_11_edits_in_the_way_are_named_and_untouched() {
     let error = refused(&place, "local edits").await;
     assert!(error.to_string().contains("`new.txt`"), "{error}");
     // A file that git ignores is the user's all the more: nothing else has it.
-    place.git(&["config", "core.excludesFile", &place.scratch.write("ignored", "new.txt\n").unwrap().to_string_lossy()]).await;
+    place
+        .git(&[
+            "config",
+            "core.excludesFile",
+            &place.scratch.write("ignored", "new.txt\n").unwrap().to_string_lossy(),
+        ])
+        .await;
     refused(&place, "local edits").await;
     assert_eq!(place.read("new.txt").as_deref(), Some("mine\n"));
 }

@@ -59,7 +59,11 @@ async fn a_user_who_commits_meanwhile_loses_nothing() {
         assert!(files.contains(&file.as_str()), "{file} is not in {tree}");
     }
     // What the user could not commit is still there, and nothing else differs.
-    assert!(place.status().await.lines().all(|line| line[3..].starts_with("user-")), "{}", place.status().await);
+    assert!(
+        place.status().await.lines().all(|line| line[3..].starts_with("user-")),
+        "{}",
+        place.status().await
+    );
 }
 
 #[tokio::test]

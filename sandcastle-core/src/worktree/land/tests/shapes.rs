@@ -29,7 +29,10 @@ async fn case_142_a_host_that_moved_ahead_is_merged() {
     assert_eq!(place.git(&["log", "-1", "--format=%P"]).await, format!("{old} {tip}"));
     let shown = place.git(&["log", "-1", "--format=%s|%an|%ce"]).await;
     assert_eq!(shown, "Merge branch 'agent' into main|Scratch|scratch@example.invalid");
-    assert_eq!((place.read("a.txt").as_deref(), place.read("host.txt").as_deref()), (Some("a\n"), Some("h\n")));
+    assert_eq!(
+        (place.read("a.txt").as_deref(), place.read("host.txt").as_deref()),
+        (Some("a\n"), Some("h\n"))
+    );
     assert_eq!(place.status().await, "");
 }
 
@@ -57,7 +60,9 @@ async fn every_kind_of_change_lands() {
 
     assert!(matches!(place.land().await.unwrap(), Landed::Merged { .. }));
     assert_eq!(place.read("lines.txt").as_deref(), Some("one\n2\n3\n4\n5\n6\n7\n8\nnine\n"));
-    for (name, content) in [("größe – 大.txt", "umlaut\n"), ("line\nfeed \"q\".txt", "odd\n"), ("side.txt", "s\n")] {
+    for (name, content) in
+        [("größe – 大.txt", "umlaut\n"), ("line\nfeed \"q\".txt", "odd\n"), ("side.txt", "s\n")]
+    {
         assert_eq!(place.read(name).as_deref(), Some(content), "{name}");
     }
     assert_eq!(std::fs::read(place.host().join("binary")).unwrap(), [0, 159, 146, 150, 0]);
