@@ -65,11 +65,9 @@ impl Wall {
             changes.into_iter().partition(|change| self.harm(change) == Harm::None);
         match (harmful.is_empty(), unread) {
             (true, None) => Ok(harmless.iter().map(|change| self.named(change)).collect()),
-            (true, Some(error)) => {
-                Err(self.refused("it cannot be read any more".to_owned()).with_source(error))
-            }
+            (true, Some(error)) => Err(self.refused("it cannot be read any more").with_source(error)),
             (false, unread) => {
-                let refused = self.refused(self.listed(&harmful));
+                let refused = self.refused(&self.listed(&harmful));
                 Err(if let Some(error) = unread { refused.with_source(error) } else { refused })
             }
         }
@@ -149,7 +147,7 @@ impl Wall {
         shown(near.as_os_str().as_encoded_bytes())
     }
 
-    fn refused(&self, changes: String) -> Error {
+    fn refused(&self, changes: &str) -> Error {
         let what = format!("use the repository after the run: what its git executes was changed: {changes}");
         let common = self.repository.common_dir().display();
         Error::new(ErrorKind::RepositoryChanged, what)
