@@ -1,15 +1,21 @@
-//! One call of git: its environment, its limits and its errors.
+//! One call of git: its environment, its limits, what it may execute, and its errors.
+//!
+//! Nothing that the repository itself names is executed by a call: settings of fixed names are overruled in every call,
+//! and before a call that reads or writes files of a work tree the repository's configuration is read, and what it
+//! names with names of its own (filters, drivers, helpers) is overruled too. The user's own configuration is honoured.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::overrides::Overrides;
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Program, capture};
 
 /// Variables that would point git at another repository, change what it prints, or make it run something.
 pub(crate) const DROPPED_VARIABLES: &[&str] = &[
+    "GIT_CONFIG",
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -28,19 +34,71 @@ pub(crate) const DROPPED_VARIABLES: &[&str] = &[
     "GIT_SHALLOW_FILE",
     "GIT_REPLACE_REF_BASE",
     "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_ATTR_SOURCE",
     "GIT_TRACE",
 ];
 
-/// Settings that outrank the repository's own.
+/// Settings that outrank the repository's own in every call.
 const HARDENED: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
-    "log.showSignature=false",
+    "core.pager=cat",
+    // What it prints is taken for references of a repository whose objects are borrowed.
+    "core.alternateRefsCommand=true",
     "core.quotePath=false",
+    "log.showSignature=false",
+    "merge.verifySignatures=false",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "tag.forceSignAnnotated=false",
+    // Git in a submodule would start without any of these settings.
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "status.submoduleSummary=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
     "i18n.logOutputEncoding=UTF-8",
+    "i18n.commitEncoding=UTF-8",
 ];
 
-/// The protocols by which a remote may be reached.
+/// Variables that every call gets.
+const FIXED_VARIABLES: &[(&str, &str)] = &[
+    ("LC_ALL", "C"),
+    ("LANGUAGE", ""),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_EDITOR", "false"),
+    ("GIT_SEQUENCE_EDITOR", "false"),
+    // What an agent put in the place of an object is not what is merged.
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
+];
+
+/// Commands that neither look into files of a work tree nor start anything that a setting of a free name can name.
+const INERT_COMMANDS: &[&str] = &[
+    "cat-file",
+    "check-ref-format",
+    "commit-tree",
+    "config",
+    "for-each-ref",
+    "merge-base",
+    "merge-tree",
+    "rev-list",
+    "rev-parse",
+    "symbolic-ref",
+    "update-ref",
+    "version",
+];
+
+/// Commands that start another git in each submodule to see whether it is clean; that one would be steered by the
+/// submodule's own configuration and by none of our settings.
+const DESCENDING_COMMANDS: &[&str] = &["status", "diff", "diff-files", "diff-index"];
+
+/// The protocols by which a remote may be reached; `ext::` and helpers of other names start programs.
 const PROTOCOLS: &str = "file:git:http:https:ssh";
 
 /// What one call may print.
@@ -54,6 +112,16 @@ pub(crate) struct Git {
     cwd: PathBuf,
     env: Vec<(OsString, OsString)>,
     timeout: Duration,
+    configuration: Configuration,
+}
+
+/// Says whose the configuration is that git finds in the folder it works in.
+#[derive(Clone, Debug)]
+pub(super) enum Configuration {
+    /// The repository's, which an agent may have written.
+    Foreign,
+    /// Our own, with these settings added.
+    Ours(Overrides),
 }
 
 /// Says how a call of git ended.
@@ -107,7 +175,14 @@ pub(crate) fn path_from(bytes: &[u8]) -> PathBuf {
 impl Git {
     /// Aims at `cwd`; the repository is found from there.
     pub(crate) fn at(cwd: impl Into<PathBuf>) -> Self {
-        Self { cwd: cwd.into(), env: Vec::new(), timeout: TIMEOUT }
+        Self { cwd: cwd.into(), env: Vec::new(), timeout: TIMEOUT, configuration: Configuration::Foreign }
+    }
+
+    /// Says whose configuration git will find.
+    #[must_use]
+    pub(super) fn configuration(mut self, configuration: Configuration) -> Self {
+        self.configuration = configuration;
+        self
     }
 
     /// Sets a variable for every call.
@@ -142,14 +217,19 @@ impl Git {
     ) -> Result<Answer> {
         // In a partial clone git fetches what is missing, with the programs that the repository names. Before version
         // 2.45 only the empty list of protocols keeps it from that.
-        let program =
-            self.program(args).env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "").stdin(stdin);
-        self.run(&program).await
+        let nowhere = [("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "")];
+        self.call(args, nowhere.as_slice(), stdin).await
     }
 
-    /// As [`Git::ask`], for a call that may reach a remote; `ext::` and the like, which start programs, are not spoken.
+    /// As [`Git::ask`], for a call that may reach a remote over a network. Nobody is asked for a password.
     pub(super) async fn reach<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<Answer> {
-        self.run(&self.program(args).env("GIT_ALLOW_PROTOCOL", PROTOCOLS)).await
+        let remote = [
+            ("GIT_ALLOW_PROTOCOL", PROTOCOLS),
+            ("GIT_PROTOCOL_FROM_USER", "0"),
+            ("SSH_ASKPASS", "false"),
+            ("SSH_ASKPASS_REQUIRE", "force"),
+        ];
+        self.call(args, remote.as_slice(), Vec::new()).await
     }
 
     /// Asks git to do something and returns what it printed. A bad exit is an error: "failed to `what` in ...".
@@ -162,20 +242,47 @@ impl Git {
         if answer.is_success() { Ok(answer) } else { Err(answer.refused(what, &self.cwd)) }
     }
 
+    /// Reads what the repository's own configuration names, and what stands in its place.
+    pub(super) async fn overrides(&self) -> Result<Overrides> {
+        if let Configuration::Ours(settings) = &self.configuration {
+            return Ok(settings.clone());
+        }
+        let answer = self.run(&self.program(["config", "--list", "-z", "--show-scope"])).await?;
+        if !answer.is_success() {
+            return Err(answer.refused("read the configuration", &self.cwd));
+        }
+        Overrides::against(&answer.stdout)
+    }
+
+    async fn call<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+        env: &[(&str, &str)],
+        stdin: Vec<u8>,
+    ) -> Result<Answer> {
+        let mut args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_os_string()).collect();
+        if args.first().is_some_and(|command| DESCENDING_COMMANDS.iter().any(|other| command == other)) {
+            args.insert(1, "--ignore-submodules=dirty".into());
+        }
+        let is_inert =
+            args.first().is_some_and(|command| INERT_COMMANDS.iter().any(|inert| command == inert));
+        let overrides = match &self.configuration {
+            Configuration::Foreign if is_inert => Overrides::default(),
+            _ => self.overrides().await?,
+        };
+        let mut program = self.program(overrides.options().chain(args)).stdin(stdin);
+        program.env.extend(overrides.variables());
+        program.env.extend(env.iter().map(|(key, value)| ((*key).into(), (*value).into())));
+        self.run(&program).await
+    }
+
     fn program<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Program {
         let hardened = HARDENED.iter().flat_map(|setting| ["-c", setting]);
-        let mut program = Program::new("git")
-            .args(hardened)
-            .args(args)
-            .cwd(&self.cwd)
-            .env("LC_ALL", "C")
-            .env("LANGUAGE", "")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_PAGER", "cat");
+        let mut program = Program::new("git").args(hardened).args(args).cwd(&self.cwd);
         for variable in DROPPED_VARIABLES {
             program = program.env_remove(variable);
         }
+        program.env.extend(FIXED_VARIABLES.iter().map(|(key, value)| ((*key).into(), (*value).into())));
         program.env.extend(self.env.iter().cloned());
         program
     }
@@ -203,5 +310,9 @@ fn not_run(cwd: &Path, error: io::Error) -> Error {
         io::ErrorKind::NotFound => "install git 2.38 or newer and put it on the `PATH`",
         _ => "see whether `git status` works in that folder",
     };
-    Error::new(ErrorKind::Git, format!("run `git` in `{}`", cwd.display())).with_source(error).with_hint(hint)
+    let kind = match error.kind() {
+        io::ErrorKind::TimedOut => ErrorKind::StepTimeout,
+        _ => ErrorKind::Git,
+    };
+    Error::new(kind, format!("run `git` in `{}`", cwd.display())).with_source(error).with_hint(hint)
 }

@@ -1,12 +1,29 @@
-//! Objects from elsewhere: a branch of a remote.
+//! Brings a branch of a remote into the repository.
 //!
-//! Only the protocols that are named here are spoken; nothing is merged, and nothing is started in the background.
+//! The remote's address is data here: git fetches into a folder of our own, in which the repository's programs for
+//! connecting, authenticating and packing are not configured. Those of the user are. Nobody is asked for a password.
 
 use std::time::Duration;
 
+use super::borrowed::Borrowed;
+use super::command::Answer;
 use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
+
+/// Where the fetched branch stands in the borrowed folder.
+const LANDED: &str = "refs/sandcastle/fetched";
+
+/// A branch to fetch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fetch<'a> {
+    /// The name of the remote, such as `origin`.
+    pub(crate) remote: &'a str,
+    /// The branch, as the remote calls it.
+    pub(crate) branch: &'a BranchName,
+    /// How long git may take.
+    pub(crate) limit: Duration,
+}
 
 impl Repository {
     /// Names the remote that a branch belongs to, `origin` unless it says otherwise; `None` when there is no such remote.
@@ -18,32 +35,71 @@ impl Repository {
         Ok(is_usable.then_some(remote))
     }
 
-    /// Fetches one branch of a remote and returns its last commit.
-    pub(crate) async fn fetch_branch(
-        &self,
-        remote: &str,
-        branch: &BranchName,
-        limit: Duration,
-    ) -> Result<CommitId> {
-        let tracking = format!("refs/remotes/{remote}/{branch}");
-        let what = format!("+refs/heads/{branch}:{tracking}");
-        let options = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance"];
-        let rest = ["--no-write-fetch-head", "--", remote, &what];
-        let git = self.git().clone().timeout(limit);
-        let answer = git.reach(options.iter().chain(&rest)).await?;
-        if !answer.is_success() {
-            return Err(answer.refused(&format!("fetch `{branch}` from `{remote}`"), git.cwd()));
-        }
-        self.resolve(&tracking).await?.ok_or_else(|| {
-            Error::new(ErrorKind::Git, format!("find `{branch}` after fetching it from `{remote}`"))
-        })
-    }
-
     /// Moves the branch that is checked out to a commit ahead of it, with its files.
     pub(crate) async fn fast_forward(&self, to: &CommitId, limit: Duration) -> Result<()> {
         let git = self.git().clone().timeout(limit);
         let args = ["merge", "--quiet", "--ff-only", "--no-autostash", to];
-        let answer = git.reach(args).await?;
+        let answer = git.ask(args).await?;
         if answer.is_success() { Ok(()) } else { Err(answer.refused("fast-forward", git.cwd())) }
     }
+}
+
+impl Fetch<'_> {
+    /// Fetches, moves the remote-tracking branch and returns its new tip.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`] when there is no such remote or branch, or it cannot be reached; [`ErrorKind::StepTimeout`]
+    /// when the limit is reached, by when git is gone.
+    pub(crate) async fn into(self, repository: &Repository) -> Result<CommitId> {
+        let address = self.address(repository).await?;
+        let borrowed = Borrowed::from(repository).await?;
+        borrowed.set_references(&known(repository).await?)?;
+        let git = borrowed.git().clone().timeout(self.limit);
+        let args = [
+            "-c",
+            "fetch.writeCommitGraph=false",
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--no-show-forced-updates",
+            "--",
+            &address,
+            &format!("+refs/heads/{}:{LANDED}", self.branch),
+        ];
+        let answer = git.reach(args).await?;
+        if !answer.is_success() {
+            return Err(self.failed(&answer, repository));
+        }
+        let tip = git.does("read what was fetched", ["rev-parse", "--verify", LANDED]).await?;
+        let Some(tip) = tip.line() else { return Err(self.failed(&tip, repository)) };
+        let tracking = format!("refs/remotes/{}/{}", self.remote, self.branch);
+        let args = ["update-ref", "--no-deref", "-m", "fetch", &tracking, tip];
+        repository.git().does("move the remote-tracking branch", args).await?;
+        Ok(CommitId::from_git(tip))
+    }
+
+    async fn address(&self, repository: &Repository) -> Result<String> {
+        let key = format!("remote.{}.url", self.remote);
+        let answer = repository.git().ask(["config", "-z", "--get-all", &key]).await?;
+        let first = answer.stdout.split(|byte| *byte == 0).next().filter(|url| !url.is_empty());
+        first.and_then(|url| String::from_utf8(url.to_vec()).ok()).ok_or_else(|| {
+            let what = format!("fetch `{}`: there is no remote `{}`", self.branch, self.remote);
+            Error::new(ErrorKind::Git, what).with_hint("`git remote -v` lists the remotes")
+        })
+    }
+
+    fn failed(&self, answer: &Answer, repository: &Repository) -> Error {
+        let what = format!("fetch `{}` from `{}`", self.branch, self.remote);
+        answer.refused(&what, repository.git().cwd())
+    }
+}
+
+/// Lists what the repository has already, so that only the rest is sent.
+async fn known(repository: &Repository) -> Result<Vec<u8>> {
+    let format = "--format=%(objectname) %(refname)";
+    let args = ["for-each-ref", format, "refs/heads", "refs/remotes"];
+    Ok(repository.git().does("list the branches", args).await?.stdout)
 }

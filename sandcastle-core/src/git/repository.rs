@@ -54,8 +54,19 @@ impl Repository {
             return Err(top.refused("find the work tree", cwd));
         }
         let top = top.path();
-        let git = Git::at(top.as_ref().unwrap_or(&git_dir));
-        Ok(Self { git, top, git_dir, common_dir: cwd.join(common_dir) })
+        // Git would call the common folder of a repository by a path from where it runs.
+        let common_dir = cwd.join(common_dir);
+        let git = Self::aimed(top.as_deref(), &git_dir, &common_dir);
+        Ok(Self { git, top, git_dir, common_dir })
+    }
+
+    /// Names the folders in the environment, so that no file in them that names another is asked again.
+    fn aimed(top: Option<&Path>, git_dir: &Path, common_dir: &Path) -> Git {
+        let git = Git::at(top.unwrap_or(git_dir)).env("GIT_DIR", git_dir).env("GIT_COMMON_DIR", common_dir);
+        match top {
+            Some(top) => git.env("GIT_WORK_TREE", top),
+            None => git,
+        }
     }
 
     /// Returns the root of the work tree.
@@ -94,12 +105,8 @@ impl Repository {
 
     /// Aims at the work tree `top`, whose own state is in `git_dir`, whatever the file `.git` in it says.
     pub(crate) fn aimed_at(&self, top: &Path, git_dir: &Path) -> Self {
-        let git = Git::at(top)
-            .env("GIT_DIR", git_dir)
-            .env("GIT_COMMON_DIR", &self.common_dir)
-            .env("GIT_WORK_TREE", top);
         Self {
-            git,
+            git: Self::aimed(Some(top), git_dir, &self.common_dir),
             top: Some(top.to_path_buf()),
             git_dir: git_dir.to_path_buf(),
             common_dir: self.common_dir.clone(),
@@ -120,16 +127,22 @@ impl Repository {
 
     /// Reads what is checked out. Whether the commit is really there is not looked at.
     pub(crate) async fn head(&self) -> Result<Head> {
-        let branch = self.git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"]).await?;
+        // Git's short form of a branch is another one when a tag has the same name.
+        let branch = self.git.ask(["symbolic-ref", "--quiet", "HEAD"]).await?;
         // Without a branch git ends with 1; anything else is a repository that it cannot read.
         if !matches!(branch.code, Some(0 | 1)) {
             return Err(branch.refused("read what is checked out", self.git.cwd()));
         }
         let commit = self.git.ask(["rev-parse", "--quiet", "--verify", "HEAD"]).await?;
-        Ok(Head {
-            commit: commit.line().map(CommitId::from_git),
-            branch: BranchName::from_git(branch.line().unwrap_or("HEAD")),
-        })
+        let name = branch.line().map_or("HEAD", |name| name.strip_prefix("refs/heads/").unwrap_or(name));
+        Ok(Head { commit: commit.line().map(CommitId::from_git), branch: BranchName::from_git(name) })
+    }
+
+    /// Reads the tip of a branch; `None` when there is no such branch.
+    pub(crate) async fn tip(&self, branch: &BranchName) -> Result<Option<CommitId>> {
+        let name = format!("refs/heads/{branch}");
+        let answer = self.git.ask(["rev-parse", "--quiet", "--verify", "--end-of-options", &name]).await?;
+        Ok(answer.line().map(CommitId::from_git))
     }
 
     /// Lists the commits that can be reached from `head`, which is checked out, and not from `base`, oldest first.

@@ -138,8 +138,7 @@ impl Hooks {
     ) -> Result<()> {
         let all = async {
             for hook in &self.host_worktree_ready {
-                hook.run(Point::HostWorktreeReady, host, bounds, teller).await?;
-                notes.push(hook.run(Point::HostWorktree, host, bounds).await?);
+                hook.run(Point::HostWorktree, host, bounds, teller).await?;
             }
             Ok(())
         };
@@ -154,9 +153,6 @@ impl Hooks {
         bounds: &Bounds<'_>,
         teller: &Teller<'_>,
     ) -> Result<()> {
-        let on_host = self.host_sandbox_ready.iter().map(|hook| (Point::HostSandboxReady, hook, host));
-        let inside = self.sandbox_ready.iter().map(|hook| (Point::SandboxReady, hook, sandbox));
-    ) -> Result<Vec<String>> {
         let on_host = self.host_sandbox_ready.iter().map(|hook| (Point::HostSandbox, hook, host));
         let inside = self.sandbox_ready.iter().map(|hook| (Point::Sandbox, hook, sandbox));
         let all: FuturesUnordered<_> =
@@ -250,18 +246,15 @@ impl From<String> for Hook {
 impl Point {
     fn name(self) -> &'static str {
         match self {
-            Self::HostWorktreeReady => "host_worktree_ready",
-            Self::HostSandboxReady => "host_sandbox_ready",
-            Self::SandboxReady => "sandbox_ready",
+            Self::HostWorktree => "host_worktree_ready",
+            Self::HostSandbox => "host_sandbox_ready",
+            Self::Sandbox => "sandbox_ready",
         }
+    }
+}
 
 impl std::fmt::Display for Point {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}`", self.name())
-        f.write_str(match self {
-            Self::HostWorktree => "`host_worktree_ready`",
-            Self::HostSandbox => "`host_sandbox_ready`",
-            Self::Sandbox => "`sandbox_ready`",
-        })
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! A [`Plan`] is made at the entry of a run and only reads. It opens a [`Place`] for every iteration: a work tree that is
 //! ready, with the lock of its branch. The place says which commits are the agent's, and is closed, which removes the
-//! worktree if nothing of value is in it. What cannot be determined counts as valuable. How commits get from one branch to
-//! another, and how an agent runs, is not known here.
+//! worktree if nothing of value is in it. What cannot be determined counts as valuable. A [`Landing`] brings commits to the
+//! branch they were made for. How an agent runs is not known here.
 
 mod copy;
 mod gather;
 mod holder;
+mod land;
 mod lock;
 mod names;
 mod opening;
@@ -23,6 +24,7 @@ mod value;
 
 pub(crate) use self::copy::{check_paths, copy_into};
 pub(crate) use self::gather::{Gathered, Origin};
+pub(crate) use self::land::{Landed, Landing};
 pub(crate) use self::lock::Lock;
 pub(crate) use self::place::{Closed, Fate, Place};
 pub(crate) use self::plan::Plan;

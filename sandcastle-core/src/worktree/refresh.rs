@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::git::Repository;
+use crate::git::{Fetch, Repository};
 use crate::id::BranchName;
 
 /// How long a remote may take to answer.
@@ -19,7 +19,7 @@ pub(super) async fn refresh(repository: &Repository, branch: &BranchName, limit:
 
 async fn forward(repository: &Repository, branch: &BranchName, limit: Duration) -> Result<Option<String>> {
     let Some(remote) = repository.remote_of(branch).await? else { return Ok(None) };
-    let theirs = repository.fetch_branch(&remote, branch, limit.min(FETCH_LIMIT)).await?;
+    let theirs = Fetch { remote: &remote, branch, limit: limit.min(FETCH_LIMIT) }.into(repository).await?;
     let Some(ours) = repository.tip(branch).await? else { return Ok(None) };
     if repository.is_ancestor(&theirs, &ours).await? {
         return Ok(None);

@@ -1,0 +1,88 @@
+//! A git folder of our own that works with the objects of a repository.
+//!
+//! None of the repository's configuration, attributes, hooks or references exist in it, so nothing in the repository can
+//! steer what git does there. Objects that are made there are made in the repository. The folder is removed when it is
+//! dropped.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::command::{Configuration, Git};
+use super::overrides::{Key, Overrides};
+use super::repository::Repository;
+use super::wall::read_bounded;
+use crate::error::{Error, ErrorKind, Result};
+
+/// How long the list of commits may be at which a shallow clone ends.
+const MAX_SHALLOW: u64 = 16 * 1024 * 1024;
+
+/// A temporary git folder over the objects of a repository.
+#[derive(Debug)]
+pub(crate) struct Borrowed {
+    folder: TempDir,
+    git: Git,
+}
+
+impl Borrowed {
+    /// Makes the folder.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`] when the repository cannot be read, [`ErrorKind::Io`] when the folder cannot be made.
+    pub(crate) async fn from(repository: &Repository) -> Result<Self> {
+        let git = repository.git();
+        let format = git.does("read the format of objects", ["rev-parse", "--show-object-format"]).await?;
+        let listing = git.does("read the configuration", ["config", "--list", "-z", "--show-scope"]).await?;
+        let settings = Overrides::carried(&listing.stdout, is_carried);
+        let folder = lay_out(format.line().unwrap_or("sha1"), repository.common_dir())
+            .map_err(|error| Error::new(ErrorKind::Io, "make a temporary git folder").with_source(error))?;
+        let git = Git::at(repository.home())
+            .env("GIT_DIR", folder.path())
+            .env("GIT_OBJECT_DIRECTORY", repository.common_dir().join("objects"))
+            .configuration(Configuration::Ours(settings));
+        Ok(Self { folder, git })
+    }
+
+    /// Returns git, aimed at the folder.
+    pub(crate) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// Writes the references of the folder: lines of an object id and a name.
+    pub(super) fn set_references(&self, lines: &[u8]) -> Result<()> {
+        fs::write(self.folder.path().join("packed-refs"), lines).map_err(|error| {
+            Error::new(ErrorKind::Io, "write references to a temporary git folder").with_source(error)
+        })
+    }
+}
+
+/// Names the settings that are as much the repository's as its objects, and cannot make git run anything.
+fn is_carried(key: Key<'_>) -> bool {
+    match (key.section, key.name) {
+        ("core", "sharedrepository" | "compression" | "bigfilethreshold") => true,
+        ("merge", "renames" | "renamelimit" | "directoryrenames") => key.subsection.is_none(),
+        // How build servers hand over their access to a remote.
+        ("http", "extraheader") => true,
+        _ => false,
+    }
+}
+
+fn lay_out(format: &str, common_dir: &Path) -> std::io::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("sandcastle-git-").tempdir()?;
+    let root = folder.path();
+    fs::create_dir(root.join("refs"))?;
+    fs::create_dir(root.join("objects"))?;
+    fs::write(root.join("HEAD"), "ref: refs/heads/nothing\n")?;
+    let config = match format {
+        "sha1" => "[core]\n\trepositoryformatversion = 0\n\tbare = true\n".to_owned(),
+        other => format!(
+            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = {other}\n"
+        ),
+    };
+    fs::write(root.join("config"), config)?;
+    if let Some(shallow) = read_bounded(&common_dir.join("shallow"), MAX_SHALLOW)? {
+        fs::write(root.join("shallow"), shallow)?;
+    }
+    Ok(folder)
+}

@@ -1,0 +1,8 @@
+//! Tests of the room, with real repositories.
+
+mod fetch;
+mod hostile;
+mod trap;
+mod wall;
+
+pub(crate) use self::trap::{TRAPS, Trap, Trapped};

@@ -1,0 +1,121 @@
+//! Brings the commits of a run into the branch from which it began.
+//!
+//! The merge is prepared beside the repository, and the branch is moved in one step that happens or does not. A
+//! checkout of the branch follows by a fast-forward, which git refuses as a whole when an edit of the user is in the way.
+//! Whatever is refused is refused by name, with the source branch kept and the commands that finish by hand.
+//!
+//! The target is the branch that was recorded at the start, whatever is checked out now. Landings of one repository
+//! happen one after another, also from several processes.
+
+mod checkout;
+mod lock;
+mod prepare;
+mod refusal;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use self::checkout::{Checkout, Moved};
+use self::lock::LandingLock;
+use self::prepare::{Prepared, prepare};
+use self::refusal::Refusal;
+use crate::error::{Error, ErrorKind, Result};
+use crate::git::Repository;
+use crate::id::{BranchName, CommitId};
+
+/// How long to wait before what another git held is tried again.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// What is to land where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Landing<'a> {
+    /// The repository, seen from the host.
+    pub(crate) repository: &'a Repository,
+    /// The branch that keeps the commits if they cannot land.
+    pub(crate) source: &'a BranchName,
+    /// The last of the commits.
+    pub(crate) tip: &'a CommitId,
+    /// The branch that takes them.
+    pub(crate) target: &'a BranchName,
+    /// How long everything may take, waiting for other landings included.
+    pub(crate) limit: Duration,
+}
+
+/// How the commits landed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Landed {
+    /// The target had them already.
+    Nothing,
+    /// The target had no others and was moved to their tip.
+    FastForward { to: CommitId },
+    /// A merge commit was made.
+    Merged { commit: CommitId },
+}
+
+impl Landing<'_> {
+    /// Lands the commits.
+    ///
+    /// When the target is moved by somebody else meanwhile, the merge is prepared again until the limit. A dropped future
+    /// gives up before the branch and its checkout are moved, or not at all: that one step goes on to its end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Merge`] when they cannot: a conflict, an edit in the way, an unfinished operation of the user, a
+    /// target that is gone. [`ErrorKind::StepTimeout`] at the limit, and [`ErrorKind::Git`] when git fails otherwise. The
+    /// host is as it was, and the source branch is kept.
+    pub(crate) async fn land(&self) -> Result<Landed> {
+        let deadline = Instant::now() + self.limit;
+        let lock =
+            LandingLock::acquire(self.repository, deadline).await.map_err(|error| self.advise(error))?;
+        loop {
+            match self.attempt(deadline, &lock).await.map_err(|error| self.advise(error))? {
+                Some(landed) => return Ok(landed),
+                None if Instant::now() >= deadline => return Err(self.advise(self.late())),
+                None => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// Tries once; `None` when somebody else was faster or holds something.
+    async fn attempt(&self, deadline: Instant, lock: &LandingLock) -> Result<Option<Landed>> {
+        let within = async {
+            let old = self.target_tip().await?;
+            let prepared = prepare(self, &old).await?;
+            let Some(new) = prepared.tip() else { return Ok((old, prepared, None)) };
+            let checkout = Checkout::find(self, &old, new).await?;
+            Ok((old, prepared, Some(checkout)))
+        };
+        let (old, prepared, checkout) =
+            tokio::time::timeout_at(deadline, within).await.map_err(|_| self.late())??;
+        let moved = match (prepared.tip(), checkout) {
+            (Some(new), Some(checkout)) => checkout.advance(self, &old, new, lock).await?,
+            _ => Moved::Done,
+        };
+        Ok((moved == Moved::Done).then(|| prepared.landed()))
+    }
+
+    async fn target_tip(&self) -> Result<CommitId> {
+        let name = format!("refs/heads/{}", self.target);
+        let symbolic = self.repository.git().ask(["symbolic-ref", "--quiet", &name]).await?;
+        if symbolic.is_success() {
+            return Err(Refusal::SymbolicTarget.into_error(self));
+        }
+        self.repository.tip(self.target).await?.ok_or_else(|| Refusal::NoTarget.into_error(self))
+    }
+
+    fn late(&self) -> Error {
+        let what =
+            format!("merge `{}` into `{}` within {} s", self.source, self.target, self.limit.as_secs_f32());
+        Error::new(ErrorKind::StepTimeout, what)
+    }
+
+    /// Says where the commits are, and how to finish by hand.
+    fn advise(&self, error: Error) -> Error {
+        if error.kind() == ErrorKind::Merge {
+            return error;
+        }
+        error.with_hint(refusal::how_to_finish(self))
+    }
+}
