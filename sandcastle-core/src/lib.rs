@@ -36,7 +36,8 @@ pub use crate::output::{
 pub use crate::run::{
     AnswerGuarantee, CloseResult, CommandFailure, Executed, Hook, Hooks, InteractiveOutput,
     InteractiveResult, Logging, NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox,
-    StructuredOutputError, SandboxOptions, Timeouts, Worktree, WorktreeOptions, create_sandbox, create_worktree, interactive, run, run_spec, run_with,
+    SandboxOptions, StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox,
+    create_worktree, interactive, run, run_spec, run_with,
 };
 pub use crate::sandbox::{NoSandbox, SandboxProvider};
 pub use crate::secret::Secrets;

@@ -255,6 +255,7 @@ impl std::fmt::Debug for Work {
             attempts,
             usage,
             text,
+            answer,
             log_file,
             warnings,
         } = self;
@@ -266,6 +267,7 @@ impl std::fmt::Debug for Work {
             .field("attempts", attempts)
             .field("usage", usage)
             .field("text", &format_args!("{} bytes", text.len()))
+            .field("answer", &answer.as_ref().map(|block| format!("{} bytes", block.len())))
             .field("log_file", log_file)
             .field("warnings", warnings)
             .finish()

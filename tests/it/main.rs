@@ -5,6 +5,7 @@ mod command;
 mod derive;
 mod doors;
 mod examples;
+mod hostile;
 mod model_server;
 mod process;
 mod real_agents;

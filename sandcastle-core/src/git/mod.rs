@@ -14,10 +14,10 @@ mod refs;
 mod repository;
 mod status;
 mod submodules;
-mod wall;
-mod worktrees;
 #[cfg(test)]
 pub(crate) mod tests;
+mod wall;
+mod worktrees;
 
 pub(crate) use self::borrowed::Borrowed;
 pub(crate) use self::command::{Answer, DROPPED_VARIABLES, Git, path_from, print};

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::command::{Git, path_from};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
-use crate::work::Commit;
 
 /// A repository, seen from one of its work trees or from its own folder if it is bare.
 #[derive(Clone, Debug)]
@@ -137,38 +136,9 @@ impl Repository {
         let name = branch.line().map_or("HEAD", |name| name.strip_prefix("refs/heads/").unwrap_or(name));
         Ok(Head { commit: commit.line().map(CommitId::from_git), branch: BranchName::from_git(name) })
     }
-
-    /// Reads the tip of a branch; `None` when there is no such branch.
-    pub(crate) async fn tip(&self, branch: &BranchName) -> Result<Option<CommitId>> {
-        let name = format!("refs/heads/{branch}");
-        let answer = self.git.ask(["rev-parse", "--quiet", "--verify", "--end-of-options", &name]).await?;
-        Ok(answer.line().map(CommitId::from_git))
-    }
-
-    /// Lists the commits that can be reached from `head`, which is checked out, and not from `base`, oldest first.
-    pub(crate) async fn commits_since(&self, base: Option<&CommitId>, head: &Head) -> Result<Vec<Commit>> {
-        if head.commit.is_none() || head.commit.as_ref() == base {
-            return Ok(Vec::new());
-        }
-        let range = base.map_or_else(|| "HEAD".to_owned(), |base| format!("{base}..HEAD"));
-        let args = ["log", "-z", "--reverse", "--topo-order", "--no-color", "--format=%H %s", &range, "--"];
-        let answer = self.git.ask(args).await?;
-        if !answer.is_success() {
-            return Err(answer.refused("list the new commits", self.git.cwd()));
-        }
-        Ok(commits(&answer.stdout))
-    }
 }
 
 async fn one_path(git: &Git, option: &str) -> Result<PathBuf> {
     let answer = git.does("find the repository", ["rev-parse", option]).await?;
     answer.path().ok_or_else(|| answer.refused("find the repository", git.cwd()))
-}
-
-fn commits(log: &[u8]) -> Vec<Commit> {
-    String::from_utf8_lossy(log)
-        .split('\0')
-        .filter_map(|entry| entry.split_once(' '))
-        .map(|(sha, subject)| Commit::new(CommitId::from_git(sha), subject))
-        .collect()
 }

@@ -163,7 +163,12 @@ pub(super) async fn resolved_prompt(
 }
 
 /// Plays one agent process that is asked for nothing but to work.
-async fn once(stage: &Stage<'_>, prompt: &str, session: &SessionRequest, ledger: &mut Ledger) -> Result<Ending> {
+async fn once(
+    stage: &Stage<'_>,
+    prompt: &str,
+    session: &SessionRequest,
+    ledger: &mut Ledger,
+) -> Result<Ending> {
     ledger.tell(&RunEvent::IterationStarted { number: ledger.next_process() });
     let turn = stage.play(prompt, session, None, ledger).await?;
     ledger.collect_commits(stage.workplace).await;

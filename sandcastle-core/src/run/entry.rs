@@ -131,7 +131,8 @@ fn check_filled(
     warnings: &mut Vec<String>,
 ) -> Result<AgentCommand> {
     let unused = prompt.unused().into_iter();
-    warnings.extend(unused.map(|key| format!("the prompt has no `{{{{{key}}}}}`: its argument was not used")));
+    warnings
+        .extend(unused.map(|key| format!("the prompt has no `{{{{{key}}}}}`: its argument was not used")));
     let branch = BranchName::from_git("");
     let filled = prompt.fill(&Branches { source: &branch, target: &branch });
     let text = filled.for_checks();

@@ -8,6 +8,7 @@ use super::shell::{Bounds, Call, Shell, Stdout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::one_line;
 use crate::prompt::{Expression, Filled, Piece};
+use crate::sandbox::BoxFuture;
 
 /// How many expressions run at once.
 const AT_ONCE: usize = 8;
@@ -35,14 +36,13 @@ pub(super) struct Expanded {
 /// # Cancel safety
 /// Dropping the future ends what it has started.
 pub(super) async fn expand(filled: &Filled, shell: &Shell<'_>, bounds: &Bounds<'_>) -> Result<Expanded> {
-    let expressions = filled.pieces.iter().filter_map(|piece| match piece {
-        Piece::Expression(expression) => Some(expression),
-        Piece::Text(_) => None,
-    });
-    let runs = expressions.enumerate().map(async |(index, expression)| {
-        let printed = run(expression, shell, bounds).await?;
-        Ok::<_, Error>((index, printed))
-    });
+    let mut runs: Vec<BoxFuture<'_, Result<(usize, String)>>> = Vec::new();
+    for piece in &filled.pieces {
+        if let Piece::Expression(expression) = piece {
+            let index = runs.len();
+            runs.push(Box::pin(async move { Ok((index, run(expression, shell, bounds).await?)) }));
+        }
+    }
     let all = stream::iter(runs).buffer_unordered(AT_ONCE).try_collect();
     let mut printed: Vec<(usize, String)> = bounds.apply("expand the prompt", all).await?;
     printed.sort_unstable_by_key(|(index, _)| *index);
@@ -76,7 +76,7 @@ fn join(filled: &Filled, mut printed: impl Iterator<Item = String>) -> Result<Ex
             Piece::Expression(expression) => {
                 let printed = printed.next().unwrap_or_default();
                 let tokens = printed.chars().count().div_ceil(CHARS_PER_TOKEN);
-                expressions.push((one_line(&expression.source), tokens as u64));
+                expressions.push((one_line(&expression.source).into_owned(), tokens as u64));
                 text.push_str(&printed);
             }
         }

@@ -86,8 +86,11 @@ impl Lot {
     }
 
     fn busy(&self) -> Error {
-        Error::new(ErrorKind::InvalidOptions, format!("close the {}: something still goes on in it", self.maker))
-            .with_hint("wait for its runs, or cancel them, and close its sandboxes first")
+        Error::new(
+            ErrorKind::InvalidOptions,
+            format!("close the {}: something still goes on in it", self.maker),
+        )
+        .with_hint("wait for its runs, or cancel them, and close its sandboxes first")
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<Place>>> {

@@ -9,6 +9,7 @@ use super::setup::Teller;
 use super::shell::{Bounds, Call, Shell, Stdout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::one_line;
+use crate::sandbox::BoxFuture;
 use crate::work::Exit;
 
 /// Commands to run before the agent starts.
@@ -153,10 +154,13 @@ impl Hooks {
         bounds: &Bounds<'_>,
         teller: &Teller<'_>,
     ) -> Result<()> {
-        let on_host = self.host_sandbox_ready.iter().map(|hook| (Point::HostSandbox, hook, host));
-        let inside = self.sandbox_ready.iter().map(|hook| (Point::Sandbox, hook, sandbox));
-        let all: FuturesUnordered<_> =
-            on_host.chain(inside).map(|(point, hook, shell)| hook.run(point, shell, bounds, teller)).collect();
+        let all: FuturesUnordered<BoxFuture<'_, Result<()>>> = FuturesUnordered::new();
+        for hook in &self.host_sandbox_ready {
+            all.push(Box::pin(hook.run(Point::HostSandbox, host, bounds, teller)));
+        }
+        for hook in &self.sandbox_ready {
+            all.push(Box::pin(hook.run(Point::Sandbox, sandbox, bounds, teller)));
+        }
         bounds.apply("run the hooks of the sandbox", all.try_collect()).await
     }
 }
@@ -203,8 +207,14 @@ impl Hook {
         Ok(())
     }
 
-    async fn run(&self, point: Point, shell: &Shell<'_>, bounds: &Bounds<'_>, teller: &Teller<'_>) -> Result<()> {
-        let (hook, command) = (point.name().to_owned(), one_line(&self.command));
+    async fn run(
+        &self,
+        point: Point,
+        shell: &Shell<'_>,
+        bounds: &Bounds<'_>,
+        teller: &Teller<'_>,
+    ) -> Result<()> {
+        let (hook, command) = (point.name().to_owned(), one_line(&self.command).into_owned());
         teller.tell(RunEvent::HookStarted { hook: hook.clone(), command: command.clone() });
         let mut argv = match self.user {
             User::Same => Vec::new(),

@@ -102,13 +102,14 @@ async fn hold_in(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Resul
         Error::new(ErrorKind::AgentStart, format!("start the program `{name}`")).with_source(error)
     })?;
     let lost = |what: &str| Error::new(ErrorKind::Io, format!("{what} `{name}`"));
+    let bounds = job.bounds();
     let status = tokio::select! {
         output = running.next() => match output {
             Ok(Output::Exited(status)) => status,
             Ok(Output::Stdout(_)) => return Err(lost("leave the terminal to")),
             Err(error) => return Err(lost("wait for").with_source(error)),
         },
-        end = job.bounds().cut_off() => {
+        end = bounds.cut_off() => {
             running.end(command.stop).await;
             return Err(failure::cut_off(end, &format!("finish `{name}`"), &job.limits));
         }

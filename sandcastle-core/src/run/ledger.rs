@@ -241,18 +241,18 @@ impl Ledger {
     pub(super) fn fail(mut self, error: Error) -> Error {
         let error = outcome::masked(error, self.audience.secrets());
         self.audience.failed(&error);
-        error.with_work(self.closed())
+        error.with_work(self.into_work())
     }
 
     /// Ends the record with success.
     pub(super) fn succeed(mut self) -> Work {
         self.work.answer = None;
         self.audience.succeeded(&self.work);
-        self.closed()
+        self.into_work()
     }
 
     /// Returns the work, its sentences masked. What the agent said is the caller's data and stays what it is.
-    fn closed(mut self) -> Work {
+    fn into_work(mut self) -> Work {
         self.work.warnings.extend(self.audience.troubles());
         for message in self.work.attempts.iter_mut().filter_map(|attempt| attempt.message.as_mut()) {
             *message = self.audience.secrets().mask(message).into_owned();

@@ -10,17 +10,16 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::event::{Callback, RunEvent};
+use super::ground::{Ground, Lot};
 use super::logging::Logging;
 use super::outcome::RunResult;
 use super::output_mode::{NoOutput, RunFuture, RunOutput, run};
-use super::ground::{Ground, Lot};
 use super::site::{Site, site_setters};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::output::AgentOutput;
 use crate::prompt::PromptSource;
 use crate::sandbox::SandboxProvider;
-use crate::worktree::BranchStrategy;
 
 /// The completion signal that is looked for unless another one is set.
 pub(super) const DEFAULT_SIGNAL: &str = "<promise>COMPLETE</promise>";
@@ -235,12 +234,17 @@ impl<O> Clone for RunOptions<O> {
 
 impl<O> fmt::Debug for RunOptions<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let settings = &self.settings;
-        f.debug_struct("RunOptions")
-            .field("agent", &settings.agent)
-            .field("sandbox", &settings.sandbox)
-            .field("site", &settings.site)
-            .field("max_iterations", &settings.max_iterations)
+        f.debug_tuple("RunOptions").field(&self.settings).finish()
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("agent", &self.agent)
+            .field("sandbox", &self.sandbox)
+            .field("site", &self.site)
+            .field("max_iterations", &self.max_iterations)
             .finish_non_exhaustive()
     }
 }

@@ -112,7 +112,11 @@ impl SetUp<'_> {
     }
 
     /// Closes a sandbox, and says what is wrong if it does not close: what was brought by then outweighs that.
-    pub(super) async fn close(&self, provider: &dyn SandboxProvider, sandbox: &dyn SandboxHandle) -> Option<String> {
+    pub(super) async fn close(
+        &self,
+        provider: &dyn SandboxProvider,
+        sandbox: &dyn SandboxHandle,
+    ) -> Option<String> {
         let limit = self.bounds.timeouts.sandbox_close;
         let name = provider.name();
         match tokio::time::timeout(limit, sandbox.close()).await {

@@ -123,7 +123,9 @@ impl Workplace {
             return Ok(());
         }
         let landed = match work {
-            Work::Finished if job.checked.plan.merges() => land(job, self.tenure.place(), gathered, ledger).await,
+            Work::Finished if job.checked.plan.merges() => {
+                land(job, self.tenure.place(), gathered, ledger).await
+            }
             _ => Ok(()),
         };
         let fate = Fate::Finished { landed: work == Work::Finished && landed.is_ok() };

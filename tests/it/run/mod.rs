@@ -3,11 +3,14 @@
 mod attempts;
 mod ending;
 mod entry;
+mod handles;
+mod hooks;
 mod iterations;
 mod played;
 mod repositories;
 mod secrets;
 mod shared;
+mod strategies;
 
 use std::path::PathBuf;
 

@@ -118,8 +118,11 @@ async fn row_159_what_both_the_sandbox_and_the_agent_set_is_refused_before_anyth
 async fn w_12_the_agents_variables_are_there_in_a_sandbox_that_is_shared() {
     let bench = Bench::new().await;
     bench.repository.write(".sandcastle/.env", "FROM_FILE=1\n").unwrap();
-    let sandbox =
-        sandcastle::create_sandbox(bare().env("OF", "sandbox"), bench.repository.path()).await.unwrap();
+    let sandbox = sandcastle::create_sandbox(
+        sandcastle::SandboxOptions::new(bare().env("OF", "sandbox")).cwd(bench.repository.path()),
+    )
+    .await
+    .unwrap();
     let agent = bench.agent([looks_around()]).env("MINE", "agent");
     sandbox.options(agent).prompt("go").await.unwrap();
     for line in ["FROM_FILE=1", "OF=sandbox", "MINE=agent"] {

@@ -2,7 +2,7 @@
 
 use sandcastle::sandbox::Program;
 use sandcastle::testing::{ScratchRepo, Turn};
-use sandcastle::{CancellationToken, ErrorKind, Exit, Logging, NoSandbox, create_sandbox};
+use sandcastle::{CancellationToken, ErrorKind, Exit, Logging, NoSandbox, SandboxOptions, create_sandbox};
 
 use super::{Bench, N, say};
 use crate::support::processes::UniqueSleep;
@@ -12,7 +12,8 @@ const GOOD: &str = r#"<result>{"n":5}</result>"#;
 #[tokio::test]
 async fn case_119_each_run_in_one_sandbox_has_its_session_and_usage() {
     let bench = Bench::new().await;
-    let sandbox = create_sandbox(NoSandbox::new(), bench.repository.path()).await.unwrap();
+    let sandbox =
+        create_sandbox(SandboxOptions::new(NoSandbox::new()).cwd(bench.repository.path())).await.unwrap();
     let run = |turn| {
         let options = sandbox.options(bench.agent([turn])).prompt("in <result>").logging(Logging::off());
         sandbox.run_with::<N>(options)
@@ -29,7 +30,8 @@ async fn case_119_each_run_in_one_sandbox_has_its_session_and_usage() {
 #[tokio::test]
 async fn a_sandbox_is_usable_after_a_cancelled_run() {
     let bench = Bench::new().await;
-    let sandbox = create_sandbox(NoSandbox::new(), bench.repository.path()).await.unwrap();
+    let sandbox =
+        create_sandbox(SandboxOptions::new(NoSandbox::new()).cwd(bench.repository.path())).await.unwrap();
     let sleep = UniqueSleep::new();
     let token = CancellationToken::new();
     let stuck = bench.options([Turn::new().say("x").shell(format!("sleep {}", sleep.seconds()))]);
@@ -45,7 +47,10 @@ async fn a_sandbox_is_usable_after_a_cancelled_run() {
 async fn a_command_runs_to_its_end() {
     let bench = Bench::new().await;
     let below = bench.repository.write("deep/x", "1").unwrap();
-    let sandbox = create_sandbox(NoSandbox::new().env("WORD", "hi"), below.parent().unwrap()).await.unwrap();
+    let sandbox =
+        create_sandbox(SandboxOptions::new(NoSandbox::new().env("WORD", "hi")).cwd(below.parent().unwrap()))
+            .await
+            .unwrap();
     let program = Program::new("sh").args(["-c", "echo $WORD; cat x; echo trouble >&2; exit 3"]);
     let executed = sandbox.exec(program).await.unwrap();
     assert_eq!((executed.exit, executed.stdout.as_slice()), (Exit::Code(3), b"hi\n1".as_slice()));
@@ -59,10 +64,12 @@ async fn a_command_runs_to_its_end() {
 async fn a_sandbox_belongs_to_one_work_tree() {
     let bench = Bench::new().await;
     let other = ScratchRepo::new().await.unwrap();
-    let sandbox = create_sandbox(NoSandbox::new(), bench.repository.path()).await.unwrap();
+    let sandbox =
+        create_sandbox(SandboxOptions::new(NoSandbox::new()).cwd(bench.repository.path())).await.unwrap();
     let error = sandbox.run(bench.options([say("x")]).cwd(other.path())).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Sandbox);
     assert!(error.to_string().contains(&other.path().display().to_string()), "{error}");
-    let nowhere = create_sandbox(NoSandbox::new(), "/no/such/folder").await.unwrap_err();
+    let nowhere =
+        create_sandbox(SandboxOptions::new(NoSandbox::new()).cwd("/no/such/folder")).await.unwrap_err();
     assert_eq!(nowhere.kind(), ErrorKind::InvalidOptions);
 }

@@ -14,7 +14,7 @@ async fn all_calls(place: &Trapped) {
     let aimed = host.aimed_at(&place.agent(), name.as_ref());
     for repository in [&host, &aimed] {
         let Ok(head) = repository.head().await else { continue };
-        let _ = repository.commits_since(None, &head).await;
+        let _ = repository.commits_between(&head.commit.iter().collect::<Vec<_>>(), &[]).await;
         let _ = repository.identity().await;
         if let (Ok(Some(old)), Some(new)) =
             (repository.tip(&BranchName::from_git("clash")).await, &head.commit)

@@ -168,7 +168,8 @@ async fn what_a_hook_leaves_in_the_background_is_ended_and_told() {
     let bench = Bench::new().await;
     let hooks = Hooks::new().host_worktree_ready("sleep 1000 >&- 2>&- & echo $! > a.child");
     let told = worktree_ready(&bench, &hooks).await.unwrap();
-    let warned = |notice: &Notice| matches!(notice, Notice::Warning(text) if text.ends_with("left running was ended"));
+    let warned =
+        |notice: &Notice| matches!(notice, Notice::Warning(text) if text.ends_with("left running was ended"));
     assert!(told.iter().any(warned), "{told:?}");
     bench.assert_gone(&["a.child"]);
 }

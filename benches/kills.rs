@@ -1,0 +1,201 @@
+//! Kills of the command at random moments of a `merge-to-head` run that commits.
+//!
+//! `cargo bench --bench kills [-- COUNT]` kills the command with `SIGKILL` so many times (100 by default), each in a fresh
+//! repository, and checks what is left: every commit of the agent is on a branch, every file that it had finished is
+//! somewhere, the checkout is never half merged, and `sandcastle runs recover` names all of it.
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a benchmark prints its figures, stops on trouble, and kills what it starts itself"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How many files the agent makes; each second one is committed.
+const FILES: usize = 6;
+
+fn main() {
+    let count = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(100);
+    let whole = whole_run();
+    println!("an undisturbed run takes {} ms", whole.as_millis());
+    let mut states = BTreeMap::new();
+    for number in 0..count {
+        let at = whole.mul_f64(1.1 * f64::from(number) / f64::from(count)) + jitter();
+        let state = Scene::new().kill_at(at);
+        *states.entry(state).or_insert(0) += 1;
+    }
+    println!("{count} kills, nothing lost:");
+    for (state, times) in states {
+        println!("  {times:>4} x {state}");
+    }
+}
+
+fn jitter() -> Duration {
+    let nanos = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos());
+    Duration::from_micros(u64::from(nanos / 1000 % 10_000))
+}
+
+/// Takes the time of a run that nobody kills.
+fn whole_run() -> Duration {
+    let scene = Scene::new();
+    let begun = Instant::now();
+    let status = scene.command().status().expect("the command");
+    assert!(status.success(), "a run that is not killed succeeds");
+    assert_eq!(scene.left_on("main").len(), FILES, "all files have landed");
+    begun.elapsed()
+}
+
+/// A repository, and an agent that works in it.
+struct Scene {
+    folder: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let scene = Self { folder: TempDir::new().expect("a folder") };
+        fs::create_dir(scene.repository()).expect("a folder");
+        scene.git(&["init", "-q", "--initial-branch=main"]);
+        scene.git(&["config", "user.name", "Host"]);
+        scene.git(&["config", "user.email", "host@example.invalid"]);
+        fs::write(scene.repository().join("README.md"), "begin\n").expect("a file");
+        scene.git(&["add", "."]);
+        scene.git(&["commit", "-qm", "begin"]);
+        fs::write(scene.folder.path().join("script.json"), scene.script().to_string()).expect("the script");
+        scene
+    }
+
+    fn repository(&self) -> PathBuf {
+        self.folder.path().join("repository")
+    }
+
+    /// The agent notes outside of the repository what it has finished.
+    fn script(&self) -> Value {
+        let done = self.folder.path().join("done");
+        let mut steps = Vec::new();
+        for number in 0..FILES {
+            let file = format!("file{number}");
+            steps.push(
+                json!({ "shell": format!("echo {number} >{file} && echo {file} >>'{}'", done.display()) }),
+            );
+            if number % 2 == 1 {
+                steps.push(json!({ "commit": format!("commit {number}") }));
+                steps.push(json!({ "shell": format!("echo commit {number} >>'{}'", done.display()) }));
+            }
+        }
+        steps.push(json!({ "say": "<result>{\"n\": 5}</result>" }));
+        json!({ "turns": [{ "steps": steps }] })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sandcastle"));
+        command
+            .args([
+                "--quiet",
+                "run",
+                "--agent",
+                "scripted",
+                "--branch-strategy",
+                "merge-to-head",
+                "--tag",
+                "result",
+            ])
+            .args(["--prompt", "Work and answer in <result>.", "--model"])
+            .arg(self.folder.path().join("script.json"))
+            .current_dir(self.repository())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    }
+
+    /// Kills a run, and tells in which state it was found.
+    fn kill_at(self, at: Duration) -> String {
+        let mut child = self.command().spawn().expect("the command");
+        std::thread::sleep(at);
+        let finished = child.try_wait().expect("a child").is_some();
+        child.kill().expect("a kill");
+        child.wait().expect("a child");
+        let recovered = self.recover();
+        self.check(&recovered);
+        match (finished, recovered.len()) {
+            (true, _) => "had finished".to_owned(),
+            (false, 0) => "had not begun".to_owned(),
+            (false, _) => {
+                let landed = self.left_on("main").len();
+                format!("died with {} finished, {landed} files landed", self.done().len())
+            }
+        }
+    }
+
+    /// Recovers every run that died, and returns what the command says of each.
+    fn recover(&self) -> Vec<Value> {
+        let listed = self.runs(&["list"]);
+        let died = listed["runs"].as_array().cloned().unwrap_or_default();
+        let died = died.into_iter().filter(|run| run["state"] == "died");
+        died.map(|run| self.runs(&["recover", run["id"].as_str().expect("an id")])).collect()
+    }
+
+    fn runs(&self, args: &[&str]) -> Value {
+        let output = Command::new(env!("CARGO_BIN_EXE_sandcastle"))
+            .args(["--format", "json", "runs"])
+            .args(args)
+            .current_dir(self.repository())
+            .output()
+            .expect("the command");
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        serde_json::from_slice(&output.stdout).expect("one JSON object")
+    }
+
+    fn check(&self, recovered: &[Value]) {
+        assert!(!self.repository().join(".git/MERGE_HEAD").exists(), "half merged");
+        assert_eq!(self.git(&["status", "--porcelain"]), "", "the checkout of the user");
+        let reachable = self.git(&["log", "--branches", "--format=%s"]);
+        let unreachable = self.git(&["fsck", "--unreachable", "--no-progress", "--no-reflogs"]);
+        let commits: Vec<_> = unreachable.lines().filter(|line| line.contains("commit")).collect();
+        assert!(commits.is_empty(), "commits without a branch: {commits:?}");
+        for done in self.done() {
+            if done.starts_with("commit") {
+                assert!(reachable.lines().any(|subject| subject == done), "{done} is lost: {recovered:?}");
+            } else {
+                assert!(self.holds(&done), "{done} is lost: {recovered:?}");
+            }
+        }
+    }
+
+    /// Looks for a file in every branch and every worktree.
+    fn holds(&self, file: &str) -> bool {
+        let branches = self.git(&["for-each-ref", "--format=%(refname)", "refs/heads"]);
+        let on_branch = branches.lines().any(|branch| self.left_on(branch).iter().any(|name| name == file));
+        let worktrees = self.git(&["worktree", "list", "--porcelain"]);
+        let mut folders = worktrees.lines().filter_map(|line| line.strip_prefix("worktree "));
+        on_branch || folders.any(|folder| Path::new(folder).join(file).exists())
+    }
+
+    /// Returns what the agent had finished.
+    fn done(&self) -> Vec<String> {
+        let done = fs::read_to_string(self.folder.path().join("done")).unwrap_or_default();
+        done.lines().map(str::to_owned).collect()
+    }
+
+    fn left_on(&self, rev: &str) -> Vec<String> {
+        let names = self.git(&["ls-tree", "--name-only", rev]);
+        names.lines().filter(|name| name.starts_with("file")).map(str::to_owned).collect()
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        let output = Command::new("git").args(args).current_dir(self.repository()).output().expect("git");
+        assert!(output.status.success(), "git {args:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+}

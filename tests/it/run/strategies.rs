@@ -1,0 +1,428 @@
+//! Branch strategies: where an agent works, where its commits end, and what is left behind.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sandcastle::testing::{Script, Sequence, Turn};
+use sandcastle::{BranchStrategy, ErrorKind, RunEvent};
+
+use super::{Bench, N, Retried, say};
+
+const GOOD: &str = r#"<result>{"n":5}</result>"#;
+
+fn work() -> Turn {
+    Turn::new().write_file("made.txt", "by the agent").commit("Work")
+}
+
+impl Bench {
+    async fn git<const N: usize>(&self, args: [&str; N]) -> String {
+        self.repository.git(args).await.unwrap()
+    }
+
+    /// The branches other than `main`, and the work trees other than the main one.
+    async fn left_over(&self) -> (Vec<String>, usize) {
+        let branches = self.git(["for-each-ref", "--format=%(refname:short)", "refs/heads"]).await;
+        let worktrees = self.git(["worktree", "list", "--porcelain"]).await;
+        let branches = branches.lines().filter(|name| *name != "main").map(str::to_owned).collect();
+        (branches, worktrees.lines().filter(|line| line.starts_with("worktree ")).count() - 1)
+    }
+
+    async fn subjects(&self, rev: &str) -> Vec<String> {
+        self.git(["log", "--format=%s", rev]).await.lines().map(str::to_owned).collect()
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.repository.path().join(path).exists()
+    }
+}
+
+#[tokio::test]
+async fn merge_to_head_lands_on_the_branch_that_is_checked_out() {
+    let bench = Bench::new().await;
+    let turn = Turn::new()
+        .shell("pwd >seen; git branch --show-current >>seen; git add seen")
+        .commit("Work")
+        .say("ok");
+    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head()).name("My Fix");
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!((result.branch.as_str(), result.commits.len()), ("main", 1));
+    assert_eq!(result.preserved_worktree, None);
+    assert_eq!(bench.subjects("main").await, ["Work", "begin"]);
+    let seen = std::fs::read_to_string(bench.repository.path().join("seen")).unwrap();
+    assert!(seen.contains("/.sandcastle/worktrees/") && seen.contains("sandcastle/my-fix/20"), "{seen}");
+    assert_eq!(bench.left_over().await, (vec![], 0));
+    assert_eq!(bench.git(["status", "--porcelain"]).await, "");
+}
+
+#[tokio::test]
+async fn case_142_w_11_a_host_that_moved_ahead_gets_a_merge() {
+    let bench = Bench::new().await;
+    let root = bench.repository.path().display();
+    let host = format!("cd '{root}' && echo 1 >hosts && git add hosts && git commit -qm Host");
+    let turn = work().shell(host).say("ok");
+    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
+    let result = sandcastle::run(options).await.unwrap();
+    let subjects: Vec<_> = result.commits.iter().map(|commit| commit.subject.as_str()).collect();
+    assert_eq!(subjects, ["Work"], "the host's commit is not the agent's");
+    assert!(bench.exists("made.txt") && bench.exists("hosts"));
+    assert_eq!(bench.git(["rev-list", "--count", "--merges", "HEAD"]).await, "1");
+    assert_eq!(bench.git(["status", "--porcelain"]).await, "");
+}
+
+#[tokio::test]
+async fn case_144_w_11_edits_of_the_user_stay() {
+    let bench = Bench::new().await;
+    bench.repository.write("README.md", "edited\n").unwrap();
+    let options = bench.options([work().say("ok")]).branch_strategy(BranchStrategy::merge_to_head());
+    sandcastle::run(options).await.unwrap();
+    assert!(bench.exists("made.txt"));
+    assert_eq!(bench.git(["diff", "--name-only"]).await, "README.md");
+}
+
+#[tokio::test]
+async fn case_144_w_11_edits_in_the_way_are_refused_and_the_branch_is_kept() {
+    let bench = Bench::new().await;
+    bench.repository.write("README.md", "edited\n").unwrap();
+    let turn = Turn::new().write_file("README.md", "the agent's").commit("Work").say(GOOD);
+    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
+    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Merge, "{error:#}");
+    assert!(format!("{error:#}").contains("README.md"), "{error:#}");
+    let branch = error.work().unwrap().branch.clone().unwrap();
+    assert!(branch.starts_with("sandcastle/"), "{branch}");
+    assert!(format!("{error:#}").contains(branch.as_str()), "{error:#}");
+    assert_eq!(bench.subjects(&branch).await, ["Work", "begin"]);
+    assert_eq!(error.work().unwrap().commits.len(), 1);
+    assert_eq!(error.work().unwrap().answer.as_deref(), Some(r#"{"n":5}"#), "an accepted answer is not lost");
+    let readme = std::fs::read_to_string(bench.repository.path().join("README.md")).unwrap();
+    assert_eq!((readme.as_str(), bench.subjects("main").await.len()), ("edited\n", 1));
+}
+
+#[tokio::test]
+async fn w_11_a_conflict_leaves_the_host_alone_and_says_how_to_finish() {
+    let bench = Bench::new().await;
+    let root = bench.repository.path().display();
+    let host = format!("cd '{root}' && echo host >README.md && git commit -qam Host");
+    let turn = Turn::new().write_file("README.md", "agent").commit("Work").shell(host).say("ok");
+    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
+    let error = sandcastle::run(options).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Merge);
+    let shown = format!("{error:#}");
+    let branch = error.work().unwrap().branch.clone().unwrap();
+    assert!(shown.contains("README.md") && shown.contains(&format!("git merge {branch}")), "{shown}");
+    assert_eq!(bench.git(["status", "--porcelain"]).await, "");
+    assert!(!bench.exists(".git/MERGE_HEAD"));
+    assert_eq!(bench.subjects(&branch).await, ["Work", "begin"]);
+}
+
+#[tokio::test]
+async fn a_user_who_changed_branches_meanwhile_keeps_their_checkout() {
+    let bench = Bench::new().await;
+    let root = bench.repository.path().display();
+    let turn = work().shell(format!("cd '{root}' && git checkout -qb elsewhere")).say("ok");
+    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!(result.branch, "main");
+    assert_eq!(bench.subjects("main").await, ["Work", "begin"]);
+    assert_eq!(bench.git(["branch", "--show-current"]).await, "elsewhere");
+    assert!(!bench.exists("made.txt"));
+    assert_eq!(bench.git(["status", "--porcelain"]).await, "");
+}
+
+#[tokio::test]
+async fn case_147_uncommitted_work_is_kept_and_named() {
+    let bench = Bench::new().await;
+    let turn = work().write_file("unfinished.txt", "half").say("ok");
+    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
+    let result = sandcastle::run(options).await.unwrap();
+    let kept = result.preserved_worktree.expect("a worktree that is kept");
+    assert_eq!(std::fs::read_to_string(kept.join("unfinished.txt")).unwrap(), "half");
+    assert_eq!(bench.subjects("main").await, ["Work", "begin"], "what was committed has landed");
+    assert!(result.warnings.iter().any(|warning| warning.contains(&kept.display().to_string())));
+}
+
+#[tokio::test]
+async fn w_8_the_prompt_names_the_very_branches() {
+    let bench = Bench::new().await;
+    let file = bench.repository.write("prompt.md", "on {{SOURCE_BRANCH}} for {{ TARGET_BRANCH }}").unwrap();
+    let turn =
+        Turn::new().shell("git branch --show-current >branch; git add branch").commit("Work").say("ok");
+    let agent = bench.agent([turn]);
+    let options = sandcastle::RunOptions::new(agent, sandcastle::NoSandbox::new())
+        .cwd(bench.repository.path())
+        .prompt_file(file)
+        .logging(sandcastle::Logging::file(bench.log()))
+        .branch_strategy(BranchStrategy::merge_to_head());
+    let result = sandcastle::run(options).await.unwrap();
+    let branch = std::fs::read_to_string(bench.repository.path().join("branch")).unwrap();
+    let prompts = bench.prompts(result.session_id().unwrap());
+    assert_eq!(prompts, [format!("on {} for main", branch.trim_end())]);
+}
+
+#[tokio::test]
+async fn each_iteration_lands_before_the_next_begins() {
+    let bench = Bench::new().await;
+    let script =
+        Script::new().turn(Turn::new().shell("echo 1 >>log; git add log").commit("One").say("more")).turn(
+            Turn::new().shell("echo 2 >>log; git add log").commit("Two").say("<promise>COMPLETE</promise>"),
+        );
+    let agent =
+        sandcastle::Scripted::new(script.sequence(Sequence::AcrossSessions)).state_dir(bench.state.path());
+    let options = bench.options_of(agent).branch_strategy(BranchStrategy::merge_to_head()).max_iterations(5);
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!(bench.subjects("main").await, ["Two", "One", "begin"]);
+    let subjects: Vec<_> = result.commits.iter().map(|commit| commit.subject.as_str()).collect();
+    assert_eq!((subjects, result.iterations.len()), (vec!["One", "Two"], 2));
+    assert_eq!(bench.left_over().await, (vec![], 0));
+}
+
+#[tokio::test]
+async fn an_earlier_iteration_survives_a_later_failure() {
+    let bench = Bench::new().await;
+    let script = Script::new().turn(work().say("more")).turn(Turn::new().exit(3));
+    let agent =
+        sandcastle::Scripted::new(script.sequence(Sequence::AcrossSessions)).state_dir(bench.state.path());
+    let options = bench.options_of(agent).branch_strategy(BranchStrategy::merge_to_head()).max_iterations(2);
+    let error = sandcastle::run(options).await.unwrap_err();
+    assert_eq!(error.work().unwrap().commits.len(), 1);
+    assert_eq!(bench.subjects("main").await, ["Work", "begin"]);
+    assert_eq!(bench.left_over().await, (vec![], 0));
+}
+
+#[tokio::test]
+async fn case_132_a_named_branch_begins_at_its_base_and_stays() {
+    let bench = Bench::new().await;
+    bench.git(["checkout", "-qb", "release"]).await;
+    bench.git(["commit", "-q", "--allow-empty", "-m", "Release"]).await;
+    bench.git(["checkout", "-q", "main"]).await;
+    let options = || {
+        let strategy = BranchStrategy::branch("agent/fix-42").base("release");
+        bench.options([work().say("ok")]).branch_strategy(strategy)
+    };
+    let result = sandcastle::run(options()).await.unwrap();
+    assert_eq!((result.branch.as_str(), result.commits.len()), ("agent/fix-42", 1));
+    assert_eq!(bench.subjects("agent/fix-42").await, ["Work", "Release", "begin"]);
+    assert_eq!(bench.subjects("main").await, ["begin"], "nothing is merged");
+    let (_, worktrees) = bench.left_over().await;
+    assert_eq!(worktrees, 0, "a clean worktree is put away");
+}
+
+#[tokio::test]
+async fn case_124_a_branch_that_is_checked_out_is_refused_before_anything() {
+    let bench = Bench::new().await;
+    let options = bench.options([say("ok")]).branch_strategy(BranchStrategy::branch("main"));
+    let error = sandcastle::run(options).await.unwrap_err();
+    let shown = format!("{error:#}");
+    assert!(error.work().is_none(), "nothing was started");
+    assert!(shown.contains(&bench.repository.path().display().to_string()), "{shown}");
+    assert!(shown.contains("merge_to_head") && shown.contains("head"), "{shown}");
+}
+
+#[tokio::test]
+async fn w_2_branch_names_that_a_shell_would_run_are_refused() {
+    let bench = Bench::new().await;
+    for name in
+        ["x$(touch pwned)", "a`b`", "-x", "a..b", "a.lock", "a b", "a\nb", "", "a;b", "HEAD", "a\\b", "x~1"]
+    {
+        let options = bench.options([say("ok")]).branch_strategy(BranchStrategy::branch(name));
+        let error = sandcastle::run(options).await.unwrap_err();
+        assert!(error.is_entry_check() || error.kind() == ErrorKind::Git, "{name:?}: {error:#}");
+        assert!(error.work().is_none(), "{name:?}");
+    }
+    assert_eq!(bench.left_over().await, (vec![], 0));
+}
+
+#[tokio::test]
+async fn case_51_an_output_that_failed_keeps_everything() {
+    let bench = Bench::new().await;
+    let options = bench.options([work().say("no block")]).branch_strategy(BranchStrategy::merge_to_head());
+    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+    let failed = error.structured_output().unwrap();
+    let branch = failed.branch.clone().unwrap();
+    assert!(branch.starts_with("sandcastle/"), "{branch}");
+    assert_eq!(bench.subjects(&branch).await, ["Work", "begin"]);
+    assert_eq!(bench.subjects("main").await, ["begin"], "what did not come to an end is not merged");
+    let kept = failed.preserved_worktree.clone().expect("the worktree");
+    assert!(kept.join("made.txt").exists());
+    assert!(failed.session_id.is_some());
+}
+
+#[tokio::test]
+async fn retries_work_in_one_worktree_and_land_once() {
+    let bench = Bench::new().await;
+    let again =
+        Turn::new().shell("test -f made.txt || exit 9").write_file("more", "1").commit("More").say(GOOD);
+    let options =
+        bench.options([work().say("no block"), again]).branch_strategy(BranchStrategy::merge_to_head());
+    let result = sandcastle::run_with::<Retried>(options).await.unwrap();
+    assert_eq!((result.output.n, result.commits.len(), result.attempts.len()), (5, 2, 2));
+    assert_eq!(bench.subjects("main").await, ["More", "Work", "begin"]);
+}
+
+#[tokio::test]
+async fn case_117_w_22_a_session_goes_on_in_another_worktree() {
+    let bench = Bench::new().await;
+    let again = Turn::new().say("and on");
+    let options = bench.options([work().say("ok"), again]).branch_strategy(BranchStrategy::merge_to_head());
+    let first = sandcastle::run(options).await.unwrap();
+    let second = first.resume("go on").await.unwrap();
+    assert_eq!((second.text.as_str(), second.session_id()), ("and on", first.session_id()));
+}
+
+#[tokio::test]
+async fn case_131_a_linked_worktree_is_a_starting_point() {
+    let bench = Bench::new().await;
+    let other = bench.state.path().join("linked");
+    bench.git(["worktree", "add", "-q", "-b", "feature", other.to_str().unwrap()]).await;
+    let commit = ["-C", other.to_str().unwrap(), "commit", "-q", "--allow-empty", "-m", "Ahead"];
+    bench.git(commit).await;
+    let options =
+        bench.options([work().say("ok")]).cwd(&other).branch_strategy(BranchStrategy::merge_to_head());
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!(result.branch, "feature");
+    assert_eq!(bench.subjects("feature").await, ["Work", "Ahead", "begin"]);
+    assert!(other.join("made.txt").exists());
+    assert!(!other.join(".sandcastle").exists(), "worktrees are kept with the main tree");
+}
+
+#[tokio::test]
+async fn w_51_a_folder_below_the_root_is_found_again_in_the_worktree() {
+    let bench = Bench::new().await;
+    bench.repository.write("deep/er/x.txt", "x").unwrap();
+    bench.git(["add", "--all"]).await;
+    bench.git(["commit", "-qm", "Deep"]).await;
+    let turn = Turn::new().shell("pwd >here; git add here").commit("Work").say("ok");
+    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
+    sandcastle::run(options.cwd(bench.repository.path().join("deep/er"))).await.unwrap();
+    let here = std::fs::read_to_string(bench.repository.path().join("deep/er/here")).unwrap();
+    assert!(here.contains("/.sandcastle/worktrees/") && here.trim_end().ends_with("/deep/er"), "{here}");
+}
+
+#[tokio::test]
+async fn w_51_a_bare_repository_has_worktrees_too() {
+    let bench = Bench::new().await;
+    let bare = bench.state.path().join("bare.git");
+    bench.git(["clone", "-q", "--bare", ".", bare.to_str().unwrap()]).await;
+    let identity = Turn::new().shell("git config user.name A; git config user.email a@example.invalid");
+    let turn = identity.write_file("x", "1").commit("Work").say("ok");
+    let strategy = BranchStrategy::branch("agent/bare");
+    let agent = bench.options([turn]).cwd(&bare).branch_strategy(strategy).env("GIT_AUTHOR_NAME", "A");
+    let result = sandcastle::run(agent).await;
+    // The agent configures the repository, which the wall refuses; its commits are there all the same.
+    let error = result.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::RepositoryChanged, "{error:#}");
+    assert_eq!(error.work().unwrap().commits.len(), 1);
+    let head = bench.options([say("ok")]).cwd(&bare);
+    let error = sandcastle::run(head).await.unwrap_err();
+    assert!(error.to_string().contains("not in a work tree"), "{error}");
+}
+
+#[tokio::test]
+async fn w_27_two_runs_on_one_branch_do_not_share_a_worktree() {
+    let bench = Bench::new().await;
+    let strategy = || BranchStrategy::branch("agent/one");
+    let slow = bench.options([Turn::new().shell("sleep 1").say("ok")]).branch_strategy(strategy());
+    let begun = tokio::sync::Notify::new();
+    let begun = std::sync::Arc::new(begun);
+    let tell = std::sync::Arc::clone(&begun);
+    let slow = slow.on_event(move |event| {
+        if matches!(event, RunEvent::IterationStarted { .. }) {
+            tell.notify_one();
+        }
+    });
+    let first = tokio::spawn(sandcastle::run(slow));
+    begun.notified().await;
+    let second = bench.options([say("ok")]).branch_strategy(strategy());
+    let error = sandcastle::run(second).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BranchBusy, "{error:#}");
+    assert!(error.to_string().contains("agent/one"), "{error}");
+    first.await.unwrap().unwrap();
+    let third = bench.options([say("ok")]).branch_strategy(strategy());
+    sandcastle::run(third).await.unwrap();
+}
+
+#[tokio::test]
+async fn w_9_branches_that_look_alike_have_folders_of_their_own() {
+    let bench = Bench::new().await;
+    for (name, file) in [("a/b", "one"), ("a-b", "two")] {
+        let turn = Turn::new().write_file(file, "1").say("ok");
+        let options = bench.options([turn]).branch_strategy(BranchStrategy::branch(name));
+        let result = sandcastle::run(options).await.unwrap();
+        let kept = result.preserved_worktree.expect("uncommitted work");
+        assert!(kept.join(file).exists());
+        assert_eq!(
+            std::fs::read_dir(&kept).unwrap().count(),
+            3,
+            "{}: .git, README.md, {file}",
+            kept.display()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_rebased_branch_tells_the_agents_own_commits() {
+    let bench = Bench::new().await;
+    let root = bench.repository.path().display();
+    let host = format!("(cd '{root}' && echo 1 >hosts && git add hosts && git commit -qm Host)");
+    let turn = work().shell(format!("{host} && git rebase -q main")).say("ok");
+    let result =
+        sandcastle::run(bench.options([turn]).branch_strategy(BranchStrategy::branch("agent/rebased")))
+            .await
+            .unwrap();
+    let subjects: Vec<_> = result.commits.iter().map(|commit| commit.subject.as_str()).collect();
+    assert_eq!(subjects, ["Work"]);
+}
+
+#[tokio::test]
+async fn a_detached_head_is_brought_home() {
+    let bench = Bench::new().await;
+    let turn = Turn::new().shell("git checkout -q --detach").write_file("x", "1").commit("Work").say("ok");
+    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!(result.commits.len(), 1);
+    assert_eq!(bench.subjects("main").await, ["Work", "begin"]);
+}
+
+#[tokio::test]
+async fn a_dropped_run_keeps_its_worktree_and_lets_the_branch_go() {
+    let bench = Bench::new().await;
+    let strategy = BranchStrategy::branch("agent/dropped");
+    let turn = Turn::new().write_file("half", "1").say("x").hang();
+    let options = bench.options([turn]).branch_strategy(strategy.clone());
+    let said = std::sync::Arc::new(tokio::sync::Notify::new());
+    let tell = std::sync::Arc::clone(&said);
+    let options = options.on_event(move |event| {
+        if matches!(event, RunEvent::Agent { event: sandcastle::AgentEvent::Text { .. } }) {
+            tell.notify_one();
+        }
+    });
+    let mut run = Box::pin(sandcastle::run(options));
+    tokio::select! {
+        _ = &mut run => unreachable!("it hangs"),
+        () = said.notified() => {}
+    }
+    drop(run);
+    let again = bench.options([Turn::new().shell("cat half").say("ok")]).branch_strategy(strategy);
+    let result = sandcastle::run(again.idle_timeout(Duration::from_secs(20))).await.unwrap();
+    let kept = result.preserved_worktree.expect("the half-done work");
+    assert!(Path::new(&kept).join("half").exists());
+    assert!(result.warnings.iter().any(|warning| warning.contains("half")), "{:?}", result.warnings);
+}
+
+#[tokio::test]
+async fn many_runs_at_once_each_on_its_own_branch() {
+    let bench = Bench::new().await;
+    let runs = (0..8).map(|number| {
+        let turn =
+            Turn::new().write_file(format!("f{number}"), "1").commit(format!("Work {number}")).say("ok");
+        let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
+        tokio::spawn(sandcastle::run(options.logging(sandcastle::Logging::off())))
+    });
+    for run in runs.collect::<Vec<_>>() {
+        let result = run.await.unwrap().unwrap();
+        assert_eq!(result.commits.len(), 1, "only its own");
+    }
+    assert_eq!(bench.git(["rev-list", "--count", "--no-merges", "main"]).await, "9");
+    assert_eq!(bench.git(["status", "--porcelain"]).await, "");
+    assert_eq!(bench.left_over().await, (vec![], 0));
+}
