@@ -22,7 +22,7 @@ pub use sandcastle_core::{
     InteractiveResult, Iteration, Logging, NoOutput, NoSandbox, OutputFormat, OutputSpec, Problem, Result,
     RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxProvider, SessionId,
     Snippet, SnippetStyle, Stage, StructuredOutputError, Usage, Work, agent, create_sandbox, event,
-    interactive, jsonl, output, run, run_spec, run_with, sandbox, session,
+    interactive, journal, jsonl, output, run, run_spec, run_with, sandbox, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;
