@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::ground::{Force, Ground};
 use super::reader::History;
-use super::remains::{InUse, is_own_branch};
+use super::remains::is_own_branch;
 use super::report::{BranchLeft, Cleaned, CleanedItem, RunReport, RunState, WorktreeLeft};
 use super::runs::Removal;
 use super::shelf;

@@ -21,6 +21,16 @@ const WITHOUT_SANDBOX: &str = "none";
 /// Which run that goes on uses which worktree.
 pub(super) type InUse = HashMap<PathBuf, RunId>;
 
+/// Names the run that goes on in a worktree.
+pub(super) fn user_of<'a>(worktree: &Path, in_use: &'a InUse) -> Option<&'a RunId> {
+    in_use.get(&resolved(worktree))
+}
+
+/// Resolves the links in a path, as far as it leads to something.
+pub(super) fn resolved(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// Tells what the journal alone says.
 pub(super) fn told(history: &History) -> RunReport {
     let begun = &history.head.begun;
@@ -149,7 +159,7 @@ async fn worktree(
         head: listed.head.clone(),
         changed: None,
         unclear: Vec::new(),
-        used_by: in_use.get(&listed.path).cloned(),
+        used_by: user_of(&listed.path, in_use).cloned(),
     };
     if left.used_by.is_none() {
         match ground.contents(listed).await {
@@ -243,7 +253,6 @@ async fn landing(history: &History, ground: &Ground) -> Option<LandingLeft> {
 pub(super) fn is_own_branch(history: &History, name: &str) -> bool {
     let is_fresh = |noted: &Noted| noted.branch == name && noted.origin == super::note::Origin::Fresh;
     name.starts_with("sandcastle/")
-        && !name.starts_with(super::rescue::BRANCHES)
         && name.contains(history.id.as_str())
         && history.worktrees.iter().any(is_fresh)
 }

@@ -306,7 +306,7 @@ pub struct Recovery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Rescued {
-    /// The branch, `sandcastle/rescue/<run>`.
+    /// The branch, `sandcastle-rescue/<run>`.
     pub branch: String,
     /// Where it leads.
     pub commit: String,

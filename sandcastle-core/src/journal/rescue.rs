@@ -10,15 +10,15 @@ use std::path::Path;
 
 use super::ground::{Ground, Listed};
 use super::reader::History;
-use super::remains::{InUse, tip_without_branch};
+use super::remains::{InUse, tip_without_branch, user_of};
 use super::report::{Rescued, RescuedWork};
 use crate::error::{Error, ErrorKind, Result};
-use crate::git::Git;
+use crate::git::{Git, path_from};
 use crate::id::RunId;
 use crate::process::{Leftovers, are_own};
 
 /// What the names of rescue branches begin with.
-pub(super) const BRANCHES: &str = "sandcastle/rescue/";
+pub(super) const BRANCHES: &str = "sandcastle-rescue/";
 /// How many different states of one run can be saved.
 const MOST: usize = 50;
 
@@ -59,7 +59,7 @@ pub(super) async fn save(
 ) -> Result<()> {
     for noted in &history.worktrees {
         let Some(listed) = ground.find(&noted.path) else { continue };
-        if let Some(run) = in_use.get(&listed.path) {
+        if let Some(run) = user_of(&listed.path, in_use) {
             let path = listed.path.display();
             saved.left_in_place.push(format!("the worktree `{path}`: the run {run} goes on in it"));
             continue;
@@ -157,21 +157,35 @@ async fn take_index(git: &Git, state: &Path, index: &Path) -> Result<()> {
 async fn add_files(git: &Git, listed: &Listed, saved: &mut Saved) -> Result<()> {
     let args = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
     let listing = git.does("list the changed files", args).await?;
-    let mut paths = Vec::with_capacity(listing.stdout.len());
+    let (mut here, mut gone) = (Vec::new(), Vec::new());
     for path in listing.stdout.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
+        let file = path_from(path);
         if path.ends_with(b"/") {
-            let path = listed.path.join(crate::git::path_from(path));
-            saved.left_in_place.push(format!("the repository `{}`", path.display()));
-        } else {
-            paths.extend_from_slice(path);
-            paths.push(0);
+            saved.left_in_place.push(format!("the repository `{}`", listed.path.join(file).display()));
+            continue;
+        }
+        let paths = if is_here(&listed.path, &file) { &mut here } else { &mut gone };
+        paths.extend_from_slice(path);
+        paths.push(0);
+    }
+    // What is gone goes first: a file may stand where a folder was.
+    for (how, paths) in [("--force-remove", gone), ("--add", here)] {
+        if paths.is_empty() {
+            continue;
+        }
+        let answer = git.feed(["update-index", how, "-z", "--stdin"], paths).await?;
+        if !answer.is_success() {
+            return Err(answer.refused("read the changed files", &listed.path));
         }
     }
-    if paths.is_empty() {
-        return Ok(());
-    }
-    let answer = git.feed(["update-index", "--add", "--remove", "-z", "--stdin"], paths).await?;
-    if answer.is_success() { Ok(()) } else { Err(answer.refused("read the changed files", &listed.path)) }
+    Ok(())
+}
+
+/// Tells whether a file is there, and not in a folder that a link leads to.
+fn is_here(top: &Path, file: &Path) -> bool {
+    let mut folders = file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    folders.all(|folder| top.join(folder).symlink_metadata().is_ok_and(|metadata| metadata.is_dir()))
+        && top.join(file).symlink_metadata().is_ok()
 }
 
 async fn tree_of(git: &Git, commit: &str) -> Result<String> {

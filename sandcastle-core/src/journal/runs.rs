@@ -120,7 +120,7 @@ impl Runs {
         }
     }
 
-    /// Saves what a run left that is over: ends its processes, and makes a branch `sandcastle/rescue/<run>` of work that is
+    /// Saves what a run left that is over: ends its processes, and makes a branch `sandcastle-rescue/<run>` of work that is
     /// in no other. Nothing is merged, and worktrees stay as they are. It can be repeated, also at the same time.
     ///
     /// A dropped future leaves what was done by then; repeat it.
@@ -307,7 +307,7 @@ fn goes_on(what: &str, history: &History) -> Error {
 fn in_use(all: &[Read]) -> InUse {
     let running = all.iter().filter_map(|(_, read)| read.as_ref().ok()).filter(|run| run.is_running());
     let worktrees = running.flat_map(|run| run.worktrees.iter().map(|noted| (&noted.path, &run.id)));
-    worktrees.map(|(path, id)| (path.clone(), id.clone())).collect()
+    worktrees.map(|(path, id)| (remains::resolved(path), id.clone())).collect()
 }
 
 /// Lists the processes of the runs that go on.

@@ -198,3 +198,57 @@ fn write_at_once(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begun() -> Begun {
+        Begun {
+            name: None,
+            agent: "scripted".to_owned(),
+            model: None,
+            sandbox: "none".to_owned(),
+            strategy: "head".to_owned(),
+            cwd: "/r".into(),
+            repository: "/r".into(),
+            source_branch: None,
+            target_branch: None,
+        }
+    }
+
+    #[test]
+    fn a_lost_note_warns_once_and_spoils_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = ConfigDir::in_folder(folder.path());
+        let id = RunId::generate();
+        let mut journal = Journal::begin(&config, &id, &begun()).unwrap();
+        let full = File::options().append(true).open("/dev/full").unwrap();
+        let file = std::mem::replace(&mut journal.file, full);
+        assert!(journal.note(&Note::Recovered).unwrap().contains("No space left"));
+        assert_eq!(journal.note(&Note::Recovered), None);
+        journal.file = file;
+        (&journal.file).write_all(b"{\"note\":\"torn").unwrap();
+        assert_eq!(journal.end(Outcome::Done, None), None);
+        let path = folder.path().join(".sandcastle/runs").join(id.as_str()).join(JOURNAL);
+        let text = fs::read_to_string(path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 3, "{text}");
+        assert!(lines[2].contains("\"note\":\"ended\""), "{text}");
+    }
+
+    #[test]
+    fn nobody_else_can_read_it_and_git_does_not_see_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let config = ConfigDir::in_folder(folder.path());
+        let id = RunId::generate();
+        let _journal = Journal::begin(&config, &id, &begun()).unwrap();
+        let runs = folder.path().join(".sandcastle/runs");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&runs.join(id.as_str())), 0o700);
+        assert_eq!(mode(&runs.join(id.as_str()).join(JOURNAL)), 0o600);
+        assert_eq!(fs::read_to_string(runs.join(".gitignore")).unwrap(), "*\n");
+        assert!(Journal::begin(&config, &id, &begun()).is_err(), "an id is used once");
+    }
+}
