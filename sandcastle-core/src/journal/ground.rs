@@ -251,6 +251,7 @@ async fn quieting(git: &Git) -> Result<Vec<(String, String)>> {
     let mut quiet = vec![
         ("core.safecrlf".to_owned(), "false".to_owned()),
         ("core.untrackedCache".to_owned(), "false".to_owned()),
+        ("core.splitIndex".to_owned(), "false".to_owned()),
         ("core.ignoreStat".to_owned(), "false".to_owned()),
     ];
     for key in answer.stdout.split(|byte| *byte == 0).filter_map(|key| std::str::from_utf8(key).ok()) {

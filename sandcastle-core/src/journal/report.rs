@@ -1,6 +1,7 @@
 //! What is told about a run: how it stands and what it left. Plain records, nothing is looked up here.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -246,7 +247,14 @@ impl RunReport {
         }
     }
 
-    /// Tells whether something is left that a person may want, or that goes on without anybody who waits for it.
+    /// Returns how long ago the run began, if its journal says when.
+    #[must_use]
+    pub fn age(&self) -> Option<Duration> {
+        let began = self.started_at.as_ref()?.parse::<jiff::Timestamp>().ok()?;
+        Duration::try_from(jiff::Timestamp::now().duration_since(began)).ok()
+    }
+
+    /// Words what is left that a person may want, or that goes on without anybody who waits for it.
     #[must_use]
     pub fn left(&self) -> Vec<String> {
         let mut left = Vec::new();

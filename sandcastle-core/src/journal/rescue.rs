@@ -79,9 +79,13 @@ async fn save_worktree(history: &History, ground: &Ground, listed: &Listed, save
         Ok(None) => {}
         Err(error) => saved.left_in_place.push(format!("the files of the worktree `{path}`: {error}")),
     }
-    let contents = ground.contents(listed).await?;
-    let unclear = contents.unclear.iter().map(|why| format!("in the worktree `{path}`: {why}"));
-    saved.left_in_place.extend(unclear);
+    match ground.contents(listed).await {
+        Ok(contents) => {
+            let unclear = contents.unclear.iter().map(|why| format!("in the worktree `{path}`: {why}"));
+            saved.left_in_place.extend(unclear);
+        }
+        Err(error) => saved.left_in_place.push(format!("the worktree `{path}`: {error}")),
+    }
     let Some(head) = &listed.head else { return Ok(()) };
     if ground.is_there(head).await? && ground.holder(head, None).await?.is_none() {
         name(&history.id, ground, head.clone(), RescuedWork::Commits, saved).await?;
@@ -181,11 +185,15 @@ async fn add_files(git: &Git, listed: &Listed, saved: &mut Saved) -> Result<()> 
     Ok(())
 }
 
-/// Tells whether a file is there, and not in a folder that a link leads to.
+/// Tells whether a path is something that git can keep, and not in a folder that a link leads to. A folder is one if it
+/// is a repository of its own.
 fn is_here(top: &Path, file: &Path) -> bool {
     let mut folders = file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    let file = top.join(file);
     folders.all(|folder| top.join(folder).symlink_metadata().is_ok_and(|metadata| metadata.is_dir()))
-        && top.join(file).symlink_metadata().is_ok()
+        && file.symlink_metadata().is_ok_and(|metadata| {
+            metadata.is_file() || metadata.is_symlink() || (metadata.is_dir() && file.join(".git").exists())
+        })
 }
 
 async fn tree_of(git: &Git, commit: &str) -> Result<String> {

@@ -65,9 +65,15 @@ impl Runs {
     /// Finds the runs of the repository that `cwd` is in.
     ///
     /// # Errors
-    /// [`ErrorKind::Git`] when it is in none.
+    /// [`ErrorKind::InvalidOptions`] when there is no such folder, [`ErrorKind::Git`] when it is in no repository.
     pub async fn of(cwd: impl AsRef<Path>) -> Result<Self> {
-        let repository = Repository::discover(cwd.as_ref()).await?;
+        let cwd = cwd.as_ref();
+        // Every path that is found from here has to mean the same in every folder.
+        let absolute = cwd.canonicalize().map_err(|error| {
+            Error::new(ErrorKind::InvalidOptions, format!("look for runs in `{}`", cwd.display()))
+                .with_source(error)
+        })?;
+        let repository = Repository::discover(&absolute).await?;
         let config = ConfigDir::of(&repository);
         let folder = config.place_of(Kept::Runs);
         Ok(Self { repository, config, folder })

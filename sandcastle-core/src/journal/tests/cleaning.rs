@@ -3,7 +3,6 @@
 use super::super::Removal;
 use super::super::report::{Cleaned, Outcome};
 use super::*;
-use crate::process::Leftovers;
 
 fn named<'a>(cleaned: &'a Cleaned, id: &RunId) -> (Vec<&'a str>, Vec<&'a str>) {
     let of = |items: &'a [super::super::CleanedItem]| {

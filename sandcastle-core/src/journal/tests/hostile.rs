@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::super::Removal;
 use super::super::report::RunState;
 use super::*;
-use crate::process::Leftovers;
 
 /// Writes a journal of a dead run with these notes.
 fn forge(scene: &Scene, notes: &[Value]) -> RunId {

@@ -12,7 +12,7 @@ use super::writer::JOURNAL;
 use super::{Begun, Fate, Journal, Note, Origin, Runs, StoredPath};
 use crate::config::{ConfigDir, Kept};
 use crate::id::RunId;
-use crate::process::{Mark, Program};
+use crate::process::{Leftovers, Mark, Program};
 use crate::testing::ScratchRepo;
 
 /// A repository in which runs are begun, and killed.
@@ -134,4 +134,8 @@ async fn leave_running(mark: &Mark) {
     let (key, value) = mark.variable();
     let program = Program::new("sh").args(["-c", "setsid sleep 300 >/dev/null 2>&1 & echo"]).env(key, value);
     crate::process::capture(&program, 1024, std::time::Duration::from_secs(10)).await.unwrap();
+    // The shell has gone before its child has become what it is to be.
+    while Leftovers::of([mark.clone()]).list().iter().all(|left| left.name != "sleep") {
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
 }

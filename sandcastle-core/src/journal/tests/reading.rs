@@ -139,3 +139,19 @@ fn many_runs_begin_and_end_at_once() {
     let left = shelf::ids(&config.place_of(Kept::Runs)).unwrap();
     assert_eq!(left.len(), 100);
 }
+
+#[tokio::test]
+async fn a_relative_folder_means_the_same_repository() {
+    let scene = Scene::new().await;
+    let run = scene.begin_with_worktree().await;
+    fs::write(run.worktree.join("new"), "x").unwrap();
+    scene.kill(&run.id, run.journal);
+    let here = std::env::current_dir().unwrap();
+    let up: PathBuf = here.components().skip(1).map(|_| "..").collect();
+    let relative = up.join(scene.repository.path().strip_prefix("/").unwrap());
+    let report = Runs::of(&relative).await.unwrap().show(&run.id).await.unwrap();
+    assert_eq!(report.worktrees[0].changed.as_deref(), Some(&[PathBuf::from("new")][..]), "{report:?}");
+    // From inside of the worktree it is the same repository, too.
+    let report = Runs::of(&run.worktree).await.unwrap().show(&run.id).await.unwrap();
+    assert_eq!(report.worktrees.len(), 1);
+}

@@ -3,7 +3,6 @@
 use super::super::report::{LandingState, RescuedWork, RunState};
 use super::*;
 use crate::error::ErrorKind;
-use crate::process::Leftovers;
 
 #[tokio::test]
 async fn w_28_a_killed_run_is_found_and_nothing_of_it_is_lost() {
@@ -178,4 +177,46 @@ async fn a_run_that_is_not_there_is_a_wrong_option() {
     ] {
         assert_eq!(error.kind(), ErrorKind::InvalidOptions);
     }
+}
+
+#[tokio::test]
+async fn files_folders_and_links_that_took_each_others_place_are_saved() {
+    let scene = Scene::new().await;
+    let run = scene.begin_with_worktree().await;
+    let at = |name: &str| run.worktree.join(name);
+    fs::create_dir(at("folder")).unwrap();
+    scene.commit(&run.worktree, "folder/inner").await;
+    scene.commit(&run.worktree, "file").await;
+    scene.commit(&run.worktree, "pipe").await;
+    fs::remove_dir_all(at("folder")).unwrap();
+    fs::write(at("folder"), "a file now").unwrap();
+    for name in ["file", "pipe"] {
+        fs::remove_file(at(name)).unwrap();
+    }
+    fs::create_dir(at("file")).unwrap();
+    fs::write(at("file/inner"), "a folder now").unwrap();
+    let pipe = at("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    fs::write(at("line\nfeed \u{e4}"), "odd").unwrap();
+    fs::create_dir(at("nested")).unwrap();
+    scene.git_in(&at("nested"), &["init", "-q"]).await;
+    fs::write(at("nested/own"), "x").unwrap();
+    scene.kill(&run.id, run.journal);
+    let recovery = scene.runs().await.recover(&run.id).await.unwrap();
+    let files = scene.git(["ls-tree", "-r", "-z", "--name-only", &recovery.rescued[0].commit]).await;
+    assert_eq!(files, "README.md\0file/inner\0folder\0line\nfeed \u{e4}\0");
+    assert!(recovery.left_in_place[0].contains("nested"), "{recovery:?}");
+}
+
+#[tokio::test]
+async fn w_5_the_rescue_outlives_the_worktree() {
+    let scene = Scene::new().await;
+    let run = scene.begin_with_worktree().await;
+    fs::write(run.worktree.join("new.txt"), "new\n").unwrap();
+    scene.kill(&run.id, run.journal);
+    let runs = scene.runs().await;
+    let rescued = runs.recover(&run.id).await.unwrap().rescued;
+    runs.remove(&run.id, super::super::Removal::Real).await.unwrap();
+    assert!(!run.worktree.exists());
+    assert_eq!(scene.git(["show", &format!("{}:new.txt", rescued[0].branch)]).await, "new");
 }
