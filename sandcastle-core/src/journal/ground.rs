@@ -52,6 +52,13 @@ pub(super) struct Listed {
     pub(super) locked: Option<String>,
 }
 
+impl Listed {
+    /// Tells whether git is making it, or was ended while it did.
+    pub(super) fn is_half_made(&self) -> bool {
+        self.locked.as_deref() == Some("initializing")
+    }
+}
+
 /// What is in a worktree.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
@@ -198,10 +205,16 @@ impl Ground {
         self.git().does(&format!("remove the branch `{name}`"), args).await.map(drop)
     }
 
-    /// Removes a worktree. Unless it is forced, git itself looks once more for changes and refuses if there are any.
+    /// Removes a worktree. Unless it is forced, git itself looks once more for changes and refuses if there are any. A lock
+    /// of the user's is respected either way.
     pub(super) async fn remove_worktree(&self, listed: &Listed, force: Force) -> Result<()> {
         let args = ["worktree", "remove"].map(OsStr::new).into_iter();
-        let force = (force == Force::Yes).then_some(OsStr::new("--force"));
+        let times = match force {
+            Force::No => 0,
+            // Git itself has it locked until it is made, and asks twice.
+            Force::Yes => 1 + usize::from(listed.is_half_made()),
+        };
+        let force = std::iter::repeat_n(OsStr::new("--force"), times);
         let args = args.chain(force).chain([OsStr::new("--"), listed.path.as_os_str()]);
         let git = self.quieted(self.git().clone().timeout(PATIENCE));
         git.does(&format!("remove the worktree `{}`", listed.path.display()), args).await.map(drop)

@@ -74,6 +74,11 @@ pub(super) async fn save(
 
 async fn save_worktree(history: &History, ground: &Ground, listed: &Listed, saved: &mut Saved) -> Result<()> {
     let path = listed.path.display();
+    if listed.is_half_made() {
+        // Nobody has worked in it; what is missing in it was never there.
+        saved.left_in_place.push(format!("the worktree `{path}`: git has not finished making it"));
+        return Ok(());
+    }
     match snapshot(history, ground, listed, saved).await {
         Ok(Some(commit)) => name(&history.id, ground, commit, RescuedWork::Uncommitted, saved).await?,
         Ok(None) => {}

@@ -151,7 +151,7 @@ async fn a_run_that_goes_on_cannot_be_named() {
 }
 
 #[tokio::test]
-async fn a_worktree_that_was_noted_and_never_made_is_nothing() {
+async fn w_57_a_worktree_that_was_noted_and_never_made_is_nothing() {
     let scene = Scene::new().await;
     let (id, journal) = scene.begin();
     let path = scene.config.place_of(Kept::Worktrees).join("never").into();

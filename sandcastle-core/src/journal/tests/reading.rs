@@ -155,3 +155,23 @@ async fn a_relative_folder_means_the_same_repository() {
     let report = Runs::of(&run.worktree).await.unwrap().show(&run.id).await.unwrap();
     assert_eq!(report.worktrees.len(), 1);
 }
+
+#[tokio::test]
+async fn a_journal_that_was_cut_off_anywhere_can_be_read() {
+    let scene = Scene::new().await;
+    let (id, journal) = scene.begin();
+    let _ = journal.note(&Note::Output { tag: "r".into(), format: Format::Text, schema: json!({}) });
+    let _ = journal.note(&Note::Session { id: "ses".into(), file: None });
+    let _ = journal.note(&Note::Answered { block: "\u{e9} done".into() });
+    scene.kill(&id, journal);
+    let whole = fs::read(scene.journal_of(&id)).unwrap();
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
+    for end in 0..=whole.len() {
+        fs::write(scene.journal_of(&id), &whole[..end]).unwrap();
+        let read = super::super::reader::read(&scene.folder_of(&id), &id);
+        assert_eq!(read.is_ok(), end > first, "cut off at {end}");
+        if let Ok(history) = read {
+            assert!(history.damaged <= 1 && history.block.is_none_or(|block| block == "\u{e9} done"));
+        }
+    }
+}

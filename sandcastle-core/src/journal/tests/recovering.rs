@@ -144,7 +144,7 @@ async fn a_landing_that_was_interrupted_is_told_from_one_that_was_done() {
 }
 
 #[tokio::test]
-async fn a_run_that_goes_on_is_not_recovered_nor_what_it_took_over() {
+async fn w_27_a_run_that_goes_on_is_not_recovered_nor_what_it_took_over() {
     let scene = Scene::new().await;
     let dead = scene.begin_with_worktree().await;
     fs::write(dead.worktree.join("new.txt"), "new\n").unwrap();
@@ -219,4 +219,20 @@ async fn w_5_the_rescue_outlives_the_worktree() {
     runs.remove(&run.id, super::super::Removal::Real).await.unwrap();
     assert!(!run.worktree.exists());
     assert_eq!(scene.git(["show", &format!("{}:new.txt", rescued[0].branch)]).await, "new");
+}
+
+#[tokio::test]
+async fn w_57_a_worktree_that_git_had_not_finished_is_no_work() {
+    let scene = Scene::new().await;
+    let run = scene.begin_with_worktree().await;
+    fs::remove_file(run.worktree.join("README.md")).unwrap();
+    scene.git(["worktree", "lock", "--reason", "initializing", run.worktree.to_str().unwrap()]).await;
+    scene.kill(&run.id, run.journal);
+    let runs = scene.runs().await;
+    let recovery = runs.recover(&run.id).await.unwrap();
+    assert!(recovery.rescued.is_empty() && recovery.left_in_place.len() == 1, "{recovery:?}");
+    assert_eq!(runs.clean(super::super::Removal::Real).await.unwrap().removed, []);
+    runs.remove(&run.id, super::super::Removal::Real).await.unwrap();
+    assert!(!run.worktree.exists());
+    assert_eq!(scene.branches().await, ["main"]);
 }

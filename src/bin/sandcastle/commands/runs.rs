@@ -44,7 +44,8 @@ async fn recover(id: Option<String>, cwd: &Path, reporter: &Reporter) -> Result<
     let runs = Runs::of(cwd).await?;
     if let Some(id) = id {
         let recovery = runs.recover(&RunId::new(id)?).await?;
-        reporter.result(&json!({ "recovered": [saved(&recovery)] }), &words::recovery(&recovery))?;
+        reporter
+            .result(&json!({ "recovered": [saved(&recovery)], "failed": [] }), &words::recovery(&recovery))?;
         return Ok(Exit::Done);
     }
     let (mut recovered, mut failed, mut texts) = (Vec::new(), Vec::new(), Vec::new());
