@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::ground::{Ground, is_object_id};
-use super::note::Format;
+use super::note::{Format, Origin};
 use super::reader::{History, Noted};
 use super::report::{
     Answer, BranchLeft, LandingLeft, LandingState, ProcessLeft, RunReport, RunState, SandboxLeft,
@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::id::{RunId, SessionId};
 use crate::output::OutputSpec;
 use crate::process::Leftovers;
+use crate::work::Commit;
 
 /// The sandbox provider whose sandboxes are nothing but processes.
 const WITHOUT_SANDBOX: &str = "none";
@@ -73,10 +74,10 @@ pub(super) async fn found(history: &History, ground: &Ground, in_use: &InUse) ->
     }
     report.sandboxes = sandboxes(history);
     for noted in &history.worktrees {
-        if let Some(left) = worktree(&noted.path, ground, in_use, &mut report.warnings).await {
-            if !report.worktrees.iter().any(|known| known.path == left.path) {
-                report.worktrees.push(left);
-            }
+        let left = worktree(&noted.path, ground, in_use, &mut report.warnings).await;
+        let is_new = |left: &WorktreeLeft| report.worktrees.iter().all(|known| known.path != left.path);
+        if let Some(left) = left.filter(is_new) {
+            report.worktrees.push(left);
         }
     }
     let looked = branches(history, ground).await;
@@ -208,7 +209,7 @@ fn target(history: &History) -> Option<String> {
     landing.or_else(|| history.head.begun.target_branch.clone())
 }
 
-async fn unreachable(history: &History, ground: &Ground) -> Result<Vec<crate::work::Commit>> {
+async fn unreachable(history: &History, ground: &Ground) -> Result<Vec<Commit>> {
     match tip_without_branch(history, ground).await? {
         Some(tip) => ground.unreachable(&tip).await,
         None => Ok(Vec::new()),
@@ -251,7 +252,7 @@ async fn landing(history: &History, ground: &Ground) -> Option<LandingLeft> {
 
 /// Tells whether a branch was made by the run for itself, so that nobody else can miss it.
 pub(super) fn is_own_branch(history: &History, name: &str) -> bool {
-    let is_fresh = |noted: &Noted| noted.branch == name && noted.origin == super::note::Origin::Fresh;
+    let is_fresh = |noted: &Noted| noted.branch == name && noted.origin == Origin::Fresh;
     name.starts_with("sandcastle/")
         && name.contains(history.id.as_str())
         && history.worktrees.iter().any(is_fresh)
