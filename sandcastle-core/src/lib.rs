@@ -12,6 +12,7 @@ mod error;
 pub mod event;
 mod git;
 mod id;
+pub mod journal;
 pub mod jsonl;
 pub mod output;
 mod process;

@@ -18,7 +18,7 @@ mod tree;
 
 pub(crate) use self::capture::capture;
 pub(crate) use self::identity::ProcessIdentity;
-pub(crate) use self::leftovers::{Leftover, Leftovers, are_own};
+pub(crate) use self::leftovers::{Leftovers, are_own};
 pub use self::program::{Inherit, Program, Streams};
 pub use self::running::{Output, Running};
 pub use self::tail::Tail;

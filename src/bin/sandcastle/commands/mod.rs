@@ -5,6 +5,7 @@ mod extract;
 mod interactive;
 mod output;
 mod run;
+mod runs;
 mod schema;
 
 use crate::cli::Command;
@@ -18,6 +19,7 @@ pub(crate) async fn run(command: Command, reporter: &Reporter) -> Result<Exit, F
         Command::Run(args) => run::run(*args, reporter).await,
         Command::Extract(args) => extract::extract(&args, reporter),
         Command::Schema(command) => schema::schema(&command, reporter),
+        Command::Runs(command) => runs::runs(command, reporter).await,
         Command::Interactive(args) => interactive::interactive(args, reporter).await,
     }
 }

@@ -2,6 +2,7 @@
 
 mod human;
 mod json;
+pub(crate) mod runs;
 
 use std::io::{self, Write};
 

@@ -1,0 +1,30 @@
+//! The journal: what each run owns while it goes on, and what is left of runs that were killed.
+//!
+//! A run writes down what it is about to own before it owns it (`writer`, with the words of `note`), into
+//! `.sandcastle/runs/<id>/journal.jsonl`. After a `SIGKILL` of its process somebody else reads it (`reader`), looks at what
+//! is there now (`remains`; git is asked by `ground`), saves what nobody else holds (`rescue`) and tidies up (`clean`).
+//! [`Runs`] is the door, [`RunReport`] what it tells; `shelf` is the folder.
+//!
+//! Three rules hold everywhere. A journal is a claim: nothing is done because it says so, only because git, the kernel
+//! and it agree. What is not known is never removed. And nothing is ever merged from here.
+
+mod clean;
+mod ground;
+mod note;
+mod reader;
+mod remains;
+mod report;
+mod rescue;
+mod runs;
+mod shelf;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub(crate) use self::note::{Begun, Fate, Format, Note, NotedCommit, Origin, StoredPath};
+pub use self::report::{
+    Answer, BranchLeft, Cleaned, CleanedItem, LandingLeft, LandingState, Outcome, ProcessLeft, Recovery,
+    Rescued, RescuedWork, RunReport, RunState, SandboxLeft, SessionLeft, WorktreeLeft,
+};
+pub use self::runs::{Removal, Runs};
+pub(crate) use self::writer::Journal;

@@ -1,0 +1,277 @@
+//! Runs and what is left of them, in the form for persons. Most of it was said by agents, so it is cleaned.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use sandcastle::journal::{
+    Cleaned, CleanedItem, LandingState, Outcome, Recovery, Removal, RescuedWork, RunReport, RunState,
+};
+
+use super::human::clean;
+
+/// The most characters of a cell.
+const CELL: usize = 48;
+/// The most files or commits that are listed.
+const SHOWN: usize = 20;
+
+/// Words a list of runs.
+pub(crate) fn table(runs: &[RunReport]) -> String {
+    if runs.is_empty() {
+        return "no runs".to_owned();
+    }
+    let heading = ["RUN", "STATE", "AGE", "AGENT", "BRANCH", "LEFT"].map(str::to_owned);
+    let rows: Vec<[String; 6]> = std::iter::once(heading).chain(runs.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..5).map(width).collect();
+    let line = |row: &[String; 6]| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}  "));
+        let line: String = cells.chain([row[5].clone()]).collect();
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn row(run: &RunReport) -> [String; 6] {
+    let left = run.left().join(", ");
+    [
+        run.id.to_string(),
+        state(run).to_owned(),
+        run.age().map_or_else(|| "-".to_owned(), age),
+        cell(run.agent.as_deref()),
+        cell(run.branch.as_deref()),
+        if left.is_empty() {
+            run.error.as_deref().map_or_else(|| "-".to_owned(), short)
+        } else {
+            one_line(&left)
+        },
+    ]
+}
+
+fn state(run: &RunReport) -> &'static str {
+    match (run.state, run.outcome) {
+        (RunState::Finished, Some(Outcome::Done)) => "done",
+        (RunState::Finished, Some(Outcome::Failed)) => "failed",
+        (RunState::Finished, Some(Outcome::Cancelled)) => "cancelled",
+        (RunState::Died, _) if run.recovered => "recovered",
+        (state, _) => state.as_str(),
+    }
+}
+
+fn cell(text: Option<&str>) -> String {
+    text.map_or_else(|| "-".to_owned(), short)
+}
+
+fn short(text: &str) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(CELL) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+fn one_line(text: &str) -> String {
+    clean(text).replace(['\n', '\t'], " ")
+}
+
+fn age(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ 0..60 => format!("{seconds}s"),
+        seconds @ 60..3600 => format!("{}m", seconds / 60),
+        seconds @ 3600..86400 => format!("{}h", seconds / 3600),
+        seconds => format!("{}d", seconds / 86400),
+    }
+}
+
+/// Lines of a name and a value.
+#[derive(Default)]
+struct Lines(Vec<String>);
+
+impl Lines {
+    fn add(&mut self, name: &str, value: impl Display) {
+        self.0.push(format!("{name:<10}{}", one_line(&value.to_string())).trim_end().to_owned());
+    }
+
+    fn some(&mut self, name: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.add(name, value);
+        }
+    }
+
+    fn all<T: Display>(&mut self, name: &str, values: impl ExactSizeIterator<Item = T>) {
+        let more = values.len().saturating_sub(SHOWN);
+        for value in values.take(SHOWN) {
+            self.add(name, value);
+        }
+        if more > 0 {
+            self.add(name, format_args!("and {more} more"));
+        }
+    }
+}
+
+/// Words one run and what is left of it.
+pub(crate) fn run(run: &RunReport) -> String {
+    let mut lines = Lines::default();
+    describe(run, &mut lines);
+    if run.state == RunState::Died && !run.recovered {
+        lines.add("next", format_args!("sandcastle runs recover {}", run.id));
+    }
+    lines.some("resume", resume(run));
+    lines.0.join("\n")
+}
+
+fn describe(run: &RunReport, lines: &mut Lines) {
+    lines.add("run", &run.id);
+    let ago = run.age().map_or_else(String::new, |since| format!(", began {} ago", age(since)));
+    lines.add("state", format_args!("{}{ago}", state(run)));
+    lines.some("error", run.error.as_ref());
+    lines.some("name", run.name.as_ref());
+    let model = run.model.as_ref().map_or_else(String::new, |model| format!(" ({model})"));
+    lines.some("agent", run.agent.as_ref().map(|agent| format!("{agent}{model}")));
+    lines.some("pid", run.pid.filter(|_| run.state == RunState::Running));
+    let target =
+        run.target_branch.as_ref().map_or_else(String::new, |target| format!(", to land on {target}"));
+    lines.some("branch", run.branch.as_ref().map(|branch| format!("{branch}{target}")));
+    for worktree in &run.worktrees {
+        lines.add("worktree", worktree.path.display());
+        lines.some("in use by", worktree.used_by.as_ref());
+        lines.all(
+            "changed",
+            worktree.changed.iter().flatten().map(|path| path.display()).collect::<Vec<_>>().into_iter(),
+        );
+        lines.all("unclear", worktree.unclear.iter());
+    }
+    for branch in &run.branches {
+        let commits = branch.commits.iter();
+        lines.all(
+            "commit",
+            commits.map(|commit| format!("{:.10} {} ({})", commit.sha, commit.subject, branch.name)),
+        );
+    }
+    let unnamed = run.unreachable_commits.iter();
+    lines
+        .all("commit", unnamed.map(|commit| format!("{:.10} {} (on no branch)", commit.sha, commit.subject)));
+    if let Some(landing) = &run.landing {
+        let state = match landing.state {
+            LandingState::Landed => "landed",
+            LandingState::Interrupted => "was interrupted; nothing of it is on the target yet",
+            _ => "is not known to have landed",
+        };
+        lines.add("landing", format_args!("{} on {} {state}", landing.source, landing.target));
+    }
+    lines.all("process", run.processes.iter().map(|process| format!("{} {}", process.pid, process.name)));
+    lines.all(
+        "sandbox",
+        run.sandboxes.iter().map(|sandbox| format!("{} of {}", sandbox.id, sandbox.provider)),
+    );
+    if let Some(session) = &run.session {
+        lines.add("session", &session.id);
+        lines.some("file", session.file.as_ref().map(|file| file.display()));
+    }
+    if let Some(answer) = &run.answer {
+        match (&answer.value, &answer.problem) {
+            (Some(value), _) => lines.add("answer", value),
+            (None, problem) => {
+                lines.add("answer", answer.block.as_deref().unwrap_or_default());
+                lines.some("not valid", problem.as_ref());
+            }
+        }
+    }
+    lines.all("warning", run.warnings.iter());
+}
+
+/// Words what was saved, and what to do with it.
+pub(crate) fn recovery(recovery: &Recovery) -> String {
+    let run = &recovery.run;
+    let mut lines = Lines::default();
+    describe(run, &mut lines);
+    if recovery.ended_processes > 0 {
+        lines.add("ended", format_args!("{} processes", recovery.ended_processes));
+    }
+    for rescued in &recovery.rescued {
+        let what = match rescued.what {
+            RescuedWork::Uncommitted => "the uncommitted work",
+            _ => "commits that were on no branch",
+        };
+        lines.add("rescued", format_args!("{what}: {}", rescued.branch));
+    }
+    lines.all("in place", recovery.left_in_place.iter());
+    for branch in branches(recovery) {
+        lines.add("next", format_args!("git merge {}", quoted(branch)));
+    }
+    lines.some("resume", resume(run));
+    if run.left().is_empty() {
+        lines.add("left", "nothing");
+    } else {
+        lines.add("clean", format_args!("sandcastle runs clean {} [--force]", run.id));
+    }
+    lines.0.join("\n")
+}
+
+/// The branches to look at. A rescue branch of a worktree's files has the commits of its branch, too.
+fn branches(recovery: &Recovery) -> Vec<&str> {
+    let rescued = recovery.rescued.iter().map(|rescued| rescued.branch.as_str());
+    let own = recovery.run.branches.iter().filter(|branch| !branch.commits.is_empty());
+    own.map(|branch| branch.name.as_str()).chain(rescued).collect()
+}
+
+/// Words the command line that continues the conversation of a run.
+pub(crate) fn resume(run: &RunReport) -> Option<String> {
+    if run.state == RunState::Running {
+        return None;
+    }
+    let (session, agent) = (run.session.as_ref()?, run.agent.as_ref()?);
+    let folder = run.worktrees.first().map(|worktree| &worktree.path).or(run.cwd.as_ref())?;
+    let model = run.model.as_ref().map_or_else(String::new, |model| format!(" --model {}", quoted(model)));
+    Some(format!(
+        "sandcastle run --agent {}{model} --cwd {} --resume {} --prompt '...'",
+        quoted(agent),
+        quoted(&folder.to_string_lossy()),
+        session.id,
+    ))
+}
+
+/// Writes a word so that a shell takes it for one word and nothing else.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-@:+,=".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Words what was removed and what was kept.
+pub(crate) fn cleaned(cleaned: &Cleaned, removal: Removal) -> String {
+    let removed = if removal == Removal::DryRun { "would remove" } else { "removed" };
+    let line = |verb: &str, item: &CleanedItem| {
+        one_line(&format!("{verb} {} of {}: {}", item.what, item.run, item.why))
+    };
+    let mut lines: Vec<String> = cleaned.removed.iter().map(|item| line(removed, item)).collect();
+    lines.extend(cleaned.kept.iter().map(|item| line("kept", item)));
+    if lines.is_empty() { "nothing to clean".to_owned() } else { lines.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_stays_one_word() {
+        assert_eq!(quoted("/a/b-c.d"), "/a/b-c.d");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("$(x)'y"), r"'$(x)'\''y'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn an_age_is_told_in_its_largest_unit() {
+        for (seconds, told) in [(0, "0s"), (59, "59s"), (60, "1m"), (7199, "1h"), (200_000, "2d")] {
+            assert_eq!(age(Duration::from_secs(seconds)), told);
+        }
+    }
+
+    #[test]
+    fn a_cell_is_one_short_line_that_moves_no_cursor() {
+        assert_eq!(short("a\nb\x1b[2J"), "a b\u{fffd}[2J");
+        assert_eq!(short(&"x".repeat(60)), format!("{}...", "x".repeat(CELL)));
+    }
+}
