@@ -141,7 +141,8 @@ fn rooms_import_only_from_above() {
         }
         let first = relative.components().next().unwrap().as_os_str().to_str().unwrap();
         let room = first.trim_end_matches(".rs").to_owned();
-        if room == "lib" {
+        // The tests of a room may use the scratch repository, which is above all rooms.
+        if room == "lib" || path.components().any(|part| part.as_os_str() == "tests") {
             continue;
         }
         let own = row(&room)

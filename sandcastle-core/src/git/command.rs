@@ -48,6 +48,9 @@ const HARDENED: &[&str] = &[
     "core.pager=cat",
     // What it prints is taken for references of a repository whose objects are borrowed.
     "core.alternateRefsCommand=true",
+    // Names that other systems take for `.git` are refused on all.
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
     "core.quotePath=false",
     "log.showSignature=false",
     "merge.verifySignatures=false",

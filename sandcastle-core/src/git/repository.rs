@@ -6,6 +6,9 @@ use super::command::{Git, path_from};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
 
+/// Has git print paths from the root on; seen from a subfolder, one folder would have two names.
+const ABSOLUTE: &str = "--path-format=absolute";
+
 /// A repository, seen from one of its work trees or from its own folder if it is bare.
 #[derive(Clone, Debug)]
 pub(crate) struct Repository {
@@ -31,7 +34,7 @@ impl Repository {
     /// [`ErrorKind::Git`] when there is none, or git cannot use it.
     pub(crate) async fn discover(cwd: &Path) -> Result<Self> {
         let git = Git::at(cwd);
-        let places = git.ask(["rev-parse", "--absolute-git-dir", "--git-common-dir"]).await?;
+        let places = git.ask(["rev-parse", ABSOLUTE, "--git-dir", "--git-common-dir"]).await?;
         if places.stderr.contains("not a git repository") {
             return Err(Error::new(
                 ErrorKind::Git,
@@ -45,7 +48,7 @@ impl Repository {
         // A path may hold line feeds; then each is asked for alone.
         let (git_dir, common_dir) = match places.stdout.split(|byte| *byte == b'\n').collect::<Vec<_>>()[..] {
             [git_dir, common_dir, b""] => (path_from(git_dir), path_from(common_dir)),
-            _ => (one_path(&git, "--absolute-git-dir").await?, one_path(&git, "--git-common-dir").await?),
+            _ => (one_path(&git, "--git-dir").await?, one_path(&git, "--git-common-dir").await?),
         };
         let top = git.ask(["rev-parse", "--show-toplevel"]).await?;
         // Inside of a git folder there is no work tree; anything else is a repository that cannot be used.
@@ -53,8 +56,6 @@ impl Repository {
             return Err(top.refused("find the work tree", cwd));
         }
         let top = top.path();
-        // Git would call the common folder of a repository by a path from where it runs.
-        let common_dir = cwd.join(common_dir);
         let git = Self::aimed(top.as_deref(), &git_dir, &common_dir);
         Ok(Self { git, top, git_dir, common_dir })
     }
@@ -139,6 +140,35 @@ impl Repository {
 }
 
 async fn one_path(git: &Git, option: &str) -> Result<PathBuf> {
-    let answer = git.does("find the repository", ["rev-parse", option]).await?;
+    let answer = git.does("find the repository", ["rev-parse", ABSOLUTE, option]).await?;
     answer.path().ok_or_else(|| answer.refused("find the repository", git.cwd()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::ScratchRepo;
+
+    #[tokio::test]
+    async fn the_folders_have_one_name_wherever_the_repository_is_seen_from() {
+        let scratch = ScratchRepo::new().await.unwrap();
+        let folder = scratch.write("a/b/c.txt", "c\n").unwrap();
+        let top = Repository::discover(scratch.path()).await.unwrap();
+        let below = Repository::discover(folder.parent().unwrap()).await.unwrap();
+        for repository in [&top, &below] {
+            assert_eq!(repository.git_dir(), repository.common_dir());
+            assert_eq!(repository.home(), repository.top().unwrap());
+            assert_eq!(repository.common_dir(), top.common_dir());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_tag_of_the_same_name_does_not_rename_a_branch() {
+        let scratch = ScratchRepo::new().await.unwrap();
+        scratch.git(["tag", "main"]).await.unwrap();
+        let repository = Repository::discover(scratch.path()).await.unwrap();
+        let head = repository.head().await.unwrap();
+        assert_eq!(head.branch, "main");
+        assert_eq!(repository.tip(&head.branch).await.unwrap(), head.commit);
+    }
 }

@@ -45,11 +45,13 @@ pub(super) enum Checkout {
 }
 
 /// How an attempt to move ended, if nothing was wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Moved {
     Done,
-    /// Somebody else was faster or holds a lock; it is tried again.
-    NotYet,
+    /// Somebody else moved the branch or switched to another meanwhile.
+    Overtaken,
+    /// Another git is at work; what it holds, in git's words.
+    Held(String),
 }
 
 /// A work tree as git lists it.
@@ -87,13 +89,13 @@ impl Checkout {
 
     /// Moves the target from `old` to `new`, and its checkout with it.
     pub(super) async fn advance(
-        self,
+        &self,
         landing: &Landing<'_>,
         old: &CommitId,
         new: &CommitId,
         lock: &LandingLock,
     ) -> Result<Moved> {
-        let answer = match &self {
+        let answer = match self {
             Self::Nowhere => {
                 let (name, message) =
                     (format!("refs/heads/{}", landing.target), format!("merge {}", landing.source));
@@ -105,11 +107,13 @@ impl Checkout {
         if tip.as_ref() == Some(new) {
             return Ok(Moved::Done);
         }
-        // It was moved, another branch was checked out, or another git holds the index or the branch.
-        if answer.is_success() || tip.as_ref() != Some(old) || is_held(&answer) {
-            return Ok(Moved::NotYet);
+        if answer.is_success() || tip.as_ref() != Some(old) {
+            return Ok(Moved::Overtaken);
         }
-        match &self {
+        if let Some(lock) = held(&answer) {
+            return Ok(Moved::Held(lock));
+        }
+        match self {
             Self::In(aimed) if !paths_in_the_way(&answer).is_empty() => {
                 let (tree, paths) = (aimed.top()?, paths_in_the_way(&answer));
                 Err(Refusal::Edits { tree, paths }.into_error(landing))
@@ -255,10 +259,10 @@ fn unfinished(folder: &Path) -> Option<&'static str> {
     found.map(|(_, operation)| *operation)
 }
 
-/// Tells whether git did nothing because another git was at work.
-fn is_held(answer: &Answer) -> bool {
-    let said = &answer.stderr;
-    (said.contains(".lock': File exists") || said.contains("cannot lock ref")) && !answer.is_success()
+/// Reads what git says of a lock that another git holds.
+fn held(answer: &Answer) -> Option<String> {
+    let is_lock = |line: &&str| line.contains(".lock': File exists") || line.contains("cannot lock ref");
+    answer.stderr.lines().find(is_lock).map(str::to_owned)
 }
 
 /// Reads the paths that git lists, each behind a tab, when it will not overwrite them.

@@ -55,6 +55,14 @@ pub(crate) enum Landed {
     Merged { commit: CommitId },
 }
 
+/// What was worked out; nothing has been moved yet.
+#[derive(Debug)]
+struct Ready {
+    old: CommitId,
+    prepared: Prepared,
+    checkout: Option<Checkout>,
+}
+
 impl Landing<'_> {
     /// Lands the commits.
     ///
@@ -67,33 +75,39 @@ impl Landing<'_> {
     /// host is as it was, and the source branch is kept.
     pub(crate) async fn land(&self) -> Result<Landed> {
         let deadline = Instant::now() + self.limit;
-        let lock =
-            LandingLock::acquire(self.repository, deadline).await.map_err(|error| self.advise(error))?;
-        loop {
-            match self.attempt(deadline, &lock).await.map_err(|error| self.advise(error))? {
-                Some(landed) => return Ok(landed),
-                None if Instant::now() >= deadline => return Err(self.advise(self.late())),
-                None => tokio::time::sleep(PAUSE).await,
+        let landed = async {
+            let lock = LandingLock::acquire(self.repository, deadline).await?;
+            let mut held = None;
+            loop {
+                let attempt = tokio::time::timeout_at(deadline, self.prepare()).await;
+                let ready = attempt.map_err(|_| self.late(held.as_deref()))??;
+                match self.advance(&ready, &lock).await? {
+                    Moved::Done => return Ok(ready.prepared.landed()),
+                    Moved::Held(lock) => held = Some(lock),
+                    Moved::Overtaken => {}
+                }
+                tokio::time::sleep(PAUSE).await;
             }
-        }
+        };
+        landed.await.map_err(|error| self.advise(error))
     }
 
-    /// Tries once; `None` when somebody else was faster or holds something.
-    async fn attempt(&self, deadline: Instant, lock: &LandingLock) -> Result<Option<Landed>> {
-        let within = async {
-            let old = self.target_tip().await?;
-            let prepared = prepare(self, &old).await?;
-            let Some(new) = prepared.tip() else { return Ok((old, prepared, None)) };
-            let checkout = Checkout::find(self, &old, new).await?;
-            Ok((old, prepared, Some(checkout)))
+    /// Works out what is to be moved, and from where to where.
+    async fn prepare(&self) -> Result<Ready> {
+        let old = self.target_tip().await?;
+        let prepared = prepare(self, &old).await?;
+        let checkout = match prepared.tip() {
+            Some(new) => Some(Checkout::find(self, &old, new).await?),
+            None => None,
         };
-        let (old, prepared, checkout) =
-            tokio::time::timeout_at(deadline, within).await.map_err(|_| self.late())??;
-        let moved = match (prepared.tip(), checkout) {
-            (Some(new), Some(checkout)) => checkout.advance(self, &old, new, lock).await?,
-            _ => Moved::Done,
-        };
-        Ok((moved == Moved::Done).then(|| prepared.landed()))
+        Ok(Ready { old, prepared, checkout })
+    }
+
+    async fn advance(&self, ready: &Ready, lock: &LandingLock) -> Result<Moved> {
+        match (ready.prepared.tip(), &ready.checkout) {
+            (Some(new), Some(checkout)) => checkout.advance(self, &ready.old, new, lock).await,
+            _ => Ok(Moved::Done),
+        }
     }
 
     async fn target_tip(&self) -> Result<CommitId> {
@@ -105,10 +119,16 @@ impl Landing<'_> {
         self.repository.tip(self.target).await?.ok_or_else(|| Refusal::NoTarget.into_error(self))
     }
 
-    fn late(&self) -> Error {
+    fn late(&self, held: Option<&str>) -> Error {
         let what =
             format!("merge `{}` into `{}` within {} s", self.source, self.target, self.limit.as_secs_f32());
-        Error::new(ErrorKind::StepTimeout, what)
+        let error = Error::new(ErrorKind::StepTimeout, what);
+        match held {
+            Some(lock) => error.with_source(std::io::Error::other(lock.to_owned())).with_hint(
+                "another git was at work all the time; if none is, a lock was left behind and may be removed",
+            ),
+            None => error,
+        }
     }
 
     /// Says where the commits are, and how to finish by hand.

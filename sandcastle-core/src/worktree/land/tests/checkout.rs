@@ -172,6 +172,7 @@ async fn a_held_index_is_waited_for_within_the_limit() {
     let error = place.land_within(Duration::from_millis(400)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StepTimeout, "{error:?}");
     assert!(error.hints().concat().contains("git merge agent"), "{error:#}");
+    assert!(format!("{error:#}").contains("index.lock"), "{error:#}");
     assert_eq!((place.read("a.txt"), place.status().await.as_str()), (None, ""));
     let release = async {
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -191,4 +192,25 @@ async fn a_submodule_that_moved_on_both_sides_is_named_as_one() {
     place.git(&["commit", "--quiet", "-m", "sub"]).await;
     std::fs::create_dir(place.host().join("sub")).unwrap();
     refused(&place, "`sub` (submodule)").await;
+}
+
+#[tokio::test]
+async fn a_limit_ends_in_all_or_nothing() {
+    let place = Place::new().await;
+    place.agent_commits("a.txt", "a\n").await;
+    place.host_commits("h.txt", "h\n").await;
+    let before = place.tip("main").await;
+    let mut late = 0;
+    for limit in [0, 1, 3, 9, 27] {
+        match place.land_within(Duration::from_millis(limit)).await {
+            Ok(landed) => assert!(matches!(landed, Landed::Merged { .. } | Landed::Nothing)),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::StepTimeout, "{error:?}");
+                assert_eq!((place.tip("main").await, place.read("a.txt")), (before.clone(), None));
+                late += 1;
+            }
+        }
+        assert_eq!(place.status().await, "");
+    }
+    assert!(late > 0);
 }

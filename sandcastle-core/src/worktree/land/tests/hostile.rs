@@ -19,10 +19,11 @@ async fn w_1_no_landing_springs_a_trap() {
         for source in ["side", "clash", "agent"] {
             tips.push((source, repository.tip(&BranchName::from_git(source)).await.unwrap().unwrap()));
         }
+        // One fast-forwards, one conflicts, one is a merge by then or the same again. Before the trap is set: the gc that
+        // a commit starts goes on in the background.
+        let (is_success, said) = place.script("git commit -q --allow-empty -m 'the host goes on'").await;
+        assert!(is_success, "{said}");
         place.plant(trap).await;
-        // One fast-forwards, one conflicts, one is a merge by then or the same again.
-        place.script("git commit -q --allow-empty -m 'the host goes on'").await;
-        let _ = std::fs::remove_file(place.out().join("mark"));
         for (source, tip) in &tips {
             let result = land(&repository, source, tip, "main", Duration::from_secs(30)).await;
             landed += usize::from(result.is_ok());
