@@ -52,6 +52,9 @@ impl Ledger {
             branch: &head.branch,
         });
         self.tell(&RunEvent::Started { agent, branch: head.branch });
+        if let Some(path) = self.work.log_file.clone() {
+            self.tell(&RunEvent::LogOpened { path });
+        }
         Ok(())
     }
 
