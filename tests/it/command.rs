@@ -227,6 +227,18 @@ async fn a_person_is_told_what_a_failed_run_left() {
 }
 
 #[tokio::test]
+async fn row_174_a_person_is_told_how_to_follow_the_log() {
+    let desk = Desk::new().await;
+    let script = desk.file("script.json", one_turn(&json!([{ "say": "hello" }])).to_string());
+    let args = ["run", "--agent", "scripted", "--model", script.to_str().unwrap(), "--prompt", "hi"];
+    let ended = desk.run(&args);
+    assert!(ended.stderr.contains("  tail -f .sandcastle/logs/main.log\n"), "{}", ended.stderr);
+    let log = desk.file("elsewhere.log", "");
+    let ended = desk.run(&[&args[..], &["--log", log.to_str().unwrap()]].concat());
+    assert!(ended.stderr.contains(&format!("  tail -f {}\n", log.display())), "{}", ended.stderr);
+}
+
+#[tokio::test]
 async fn schemas_are_checked_and_worded() {
     let desk = Desk::new().await;
     let good = desk.file("good.json", SCHEMA);

@@ -63,6 +63,9 @@ impl Ledger {
             branch: &source,
         });
         ledger.tell(&RunEvent::Started { agent, branch: source });
+        if let Some(path) = ledger.work.log_file.clone() {
+            ledger.tell(&RunEvent::LogOpened { path });
+        }
         for warning in &checked.warnings {
             ledger.warn(warning.clone());
         }

@@ -21,14 +21,14 @@ const SHORTEST_BEGINNING: usize = 4;
 /// ```
 /// use sandcastle_core::secret::{Masker, Secrets};
 ///
-/// let secrets = Secrets::of(["s3cret"], [("", ""); 0])?;
+/// let secrets = Secrets::declared(["s3cret"])?;
 /// let (mut masker, mut shown) = (Masker::new(&secrets), String::new());
 /// masker.push("it is s3c", &mut shown);
 /// assert_eq!(shown, "it is ");
 /// masker.push("ret!", &mut shown);
 /// masker.finish(&mut shown);
 /// assert_eq!(shown, "it is ***!");
-/// # sandcastle_core::Result::Ok(())
+/// # Ok::<(), sandcastle_core::Error>(())
 /// ```
 pub struct Masker {
     secrets: Secrets,

@@ -51,7 +51,7 @@ pub const SHORTEST_DECLARED: usize = 4;
 ///
 /// let secrets = Secrets::of(["hunter2"], [("TOKEN", "s3cret"), ("LANG", "en_US.UTF-8")])?;
 /// assert_eq!(secrets.mask("TOKEN=s3cret, LANG=en_US.UTF-8"), "TOKEN=***, LANG=en_US.UTF-8");
-/// # sandcastle_core::Result::Ok(())
+/// # Ok::<(), sandcastle_core::Error>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct Secrets(Option<Arc<Automaton>>);
@@ -61,6 +61,14 @@ impl Secrets {
     #[must_use]
     pub const fn none() -> Self {
         Self(None)
+    }
+
+    /// Knows declared values.
+    ///
+    /// # Errors
+    /// As [`Secrets::of`].
+    pub fn declared<D: AsRef<OsStr>>(values: impl IntoIterator<Item = D>) -> Result<Self> {
+        Self::of(values, [("", ""); 0])
     }
 
     /// Knows declared values, and finds those of variables that look secret.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Bench, say};
+use crate::support::real_agent::search_path;
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema, AgentOutput)]
 #[output(tag = "result")]
@@ -27,8 +28,7 @@ fn has(bench: &Bench, line: &str) -> bool {
 
 /// A sandbox in which programs see only what is set for them.
 fn bare() -> NoSandbox {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    NoSandbox::new().clear_env().env("PATH", path)
+    NoSandbox::new().clear_env().env("PATH", search_path())
 }
 
 #[tokio::test]

@@ -109,8 +109,10 @@ impl RunLog {
 
     /// Writes what happened.
     pub(super) fn write(&mut self, event: &RunEvent) {
-        if let Sink::Terminal(terminal) = &mut self.sink {
-            terminal.follow(event);
+        match &mut self.sink {
+            Sink::File(_) => {}
+            Sink::Terminal(terminal) => terminal.follow(event),
+            Sink::Off => return,
         }
         self.enter(&render::entry(event));
     }

@@ -21,12 +21,12 @@ impl Stand {
         Self { folder: tempfile::tempdir().unwrap(), heard: Arc::default() }
     }
 
-    fn audience(&self, logging: Logging, secrets: &[&str]) -> Audience {
+    fn audience(&self, logging: &Logging, secrets: &[&str]) -> Audience {
         let name = LogName { target: None, source: "main", name: None };
-        let log = RunLog::open(Some(&logging), &ConfigDir::in_folder(self.folder.path()), &name).unwrap();
+        let log = RunLog::open(Some(logging), &ConfigDir::in_folder(self.folder.path()), &name).unwrap();
         let heard = Arc::clone(&self.heard);
         let callback = Callback::new(move |event| heard.lock().unwrap().push(event.clone()));
-        Audience::new(log, Some(callback), Secrets::of(secrets, [("", ""); 0]).unwrap())
+        Audience::new(log, Some(callback), Secrets::declared(secrets).unwrap())
     }
 
     fn file(&self) -> Logging {
@@ -61,7 +61,7 @@ fn said_in(events: &[RunEvent]) -> String {
 #[test]
 fn case_181_a_secret_is_in_no_log_and_no_event() {
     let stand = Stand::new();
-    let mut audience = stand.audience(stand.file(), &["s3cret"]);
+    let mut audience = stand.audience(&stand.file(), &["s3cret"]);
     let detail = || "echo s3cret".to_owned();
     for event in [
         text("TOKEN=s3c"),
@@ -96,7 +96,7 @@ fn case_181_a_secret_is_in_no_log_and_no_event() {
 #[test]
 fn the_value_of_an_answer_is_data_and_is_told_as_it_is() {
     let stand = Stand::new();
-    let mut audience = stand.audience(stand.file(), &["s3cret"]);
+    let mut audience = stand.audience(&stand.file(), &["s3cret"]);
     let structured = Some(serde_json::json!({"token": "s3cret"}));
     let event = agent(AgentEvent::TurnCompleted { stop: StopReason::Complete, structured });
     audience.tell(&event);
@@ -106,7 +106,7 @@ fn the_value_of_an_answer_is_data_and_is_told_as_it_is() {
 #[test]
 fn row_178_without_secrets_events_are_told_as_they_come() {
     let stand = Stand::new();
-    let mut audience = stand.audience(stand.file(), &[]);
+    let mut audience = stand.audience(&stand.file(), &[]);
     let events =
         [text("a"), text("b"), agent(AgentEvent::ToolCall { name: "Bash".into(), detail: "ls".into() })];
     events.iter().for_each(|event| audience.tell(event));
@@ -116,10 +116,10 @@ fn row_178_without_secrets_events_are_told_as_they_come() {
 #[test]
 fn row_179_raw_lines_are_told_on_request_and_masked() {
     let stand = Stand::new();
-    let mut audience = stand.audience(stand.file(), &["s3cret"]);
+    let mut audience = stand.audience(&stand.file(), &["s3cret"]);
     audience.tell_raw_line(b"{\"a\":1}");
     assert_eq!(stand.heard(), []);
-    let mut audience = stand.audience(stand.file().verbose(), &["s3cret"]);
+    let mut audience = stand.audience(&stand.file().verbose(), &["s3cret"]);
     audience.tell_raw_line(b"{\"a\":\"s3cret\xff\"}");
     audience.tell_raw_line(&[vec![b'x'; LONGEST_RAW_LINE - 4], b"s3cret".to_vec()].concat());
     let heard = stand.heard();
@@ -134,7 +134,7 @@ fn row_178_a_callback_that_panics_is_not_called_again() {
     let stand = Stand::new();
     let calls = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&calls);
-    let mut audience = stand.audience(stand.file(), &[]);
+    let mut audience = stand.audience(&stand.file(), &[]);
     audience.listeners.callback = Some(Callback::new(move |_| {
         *counted.lock().unwrap() += 1;
         panic!("on purpose");
@@ -153,7 +153,7 @@ fn row_178_a_callback_that_panics_is_not_called_again() {
 #[test]
 fn a_log_that_cannot_be_written_is_told_once_to_the_others() {
     let stand = Stand::new();
-    let mut audience = stand.audience(Logging::file("/dev/full"), &[]);
+    let mut audience = stand.audience(&Logging::file("/dev/full"), &[]);
     for _ in 0..3 {
         audience.tell(&RunEvent::IterationStarted { number: 1 });
     }
@@ -169,7 +169,7 @@ proptest! {
         cuts in prop::collection::vec(0_usize..100, 0..8),
     ) {
         let stand = Stand::new();
-        let mut audience = stand.audience(Logging::off(), &["s3cret"]);
+        let mut audience = stand.audience(&Logging::off(), &["s3cret"]);
         let mut cuts: Vec<usize> =
             cuts.iter().map(|cut| text_of_agent.floor_char_boundary(cut % (text_of_agent.len() + 1))).collect();
         cuts.extend([0, text_of_agent.len()]);

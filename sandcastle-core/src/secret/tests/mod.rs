@@ -5,7 +5,7 @@ mod split;
 use super::*;
 
 fn declared(value: &str) -> Secrets {
-    Secrets::of([value], [("", ""); 0]).unwrap()
+    Secrets::declared([value]).unwrap()
 }
 
 fn variables(variables: &[(&str, &str)]) -> Secrets {
@@ -66,7 +66,7 @@ fn a_secret_of_several_lines_is_masked_line_by_line() {
 
 #[test]
 fn secrets_that_overlap_are_masked_together() {
-    let secrets = Secrets::of(["abcdef", "defghi", "abc"], [("", ""); 0]).unwrap();
+    let secrets = Secrets::declared(["abcdef", "defghi", "abc"]).unwrap();
     assert_eq!(secrets.mask("<abcdefghi>"), "<***>");
     assert_eq!(secrets.mask("<abcdefabcdef>"), "<***>");
     assert_eq!(secrets.mask("abc"), "abc", "three bytes are too few");

@@ -49,7 +49,7 @@ proptest! {
         text in "[abäc]{0,60}",
         cuts in prop::collection::vec(0_usize..200, 0..12),
     ) {
-        let secrets = Secrets::of(&needles, [("", ""); 0]).unwrap();
+        let secrets = Secrets::declared(&needles).unwrap();
         let whole = secrets.mask(&text).into_owned();
         prop_assert_eq!(&in_pieces(&secrets, &text, &cuts), &whole);
         prop_assert_eq!(&plainest(&needles, &text), &whole);
@@ -63,7 +63,7 @@ proptest! {
     ) {
         let trimmed = secret.trim();
         prop_assume!(trimmed.len() >= 6 && !MASK.contains(trimmed));
-        let secrets = Secrets::of([&secret], [("", ""); 0]).unwrap();
+        let secrets = Secrets::declared([&secret]).unwrap();
         let json = serde_json::to_string(&format!("{before}{secret}{behind}")).unwrap();
         for text in [format!("{before}{secret}{behind}"), json] {
             let shown = in_pieces(&secrets, &text, &cuts);
@@ -75,7 +75,7 @@ proptest! {
 
 #[test]
 fn a_hostile_text_takes_linear_time() {
-    let secrets = Secrets::of(["a".repeat(1000), "a".repeat(500) + "b"], [("", ""); 0]).unwrap();
+    let secrets = Secrets::declared(["a".repeat(1000), "a".repeat(500) + "b"]).unwrap();
     let begun = Instant::now();
     let mut masker = Masker::new(&secrets);
     let mut shown = String::new();

@@ -1,6 +1,7 @@
 //! The form for persons. What an agent said is cleaned before it reaches a terminal.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use sandcastle::{AgentEvent, AttemptOutcome, RunEvent};
 
@@ -11,6 +12,7 @@ use crate::cli::Color;
 pub(super) fn event(event: &RunEvent, verbosity: Verbosity) -> Option<String> {
     let line = match event {
         RunEvent::Started { agent, branch } => format!("{agent} works on {branch}"),
+        RunEvent::LogOpened { path } => format!("  tail -f {}", from_here(path).display()),
         RunEvent::IterationStarted { number } => format!("agent process {number}"),
         RunEvent::AttemptFailed {
             number,
@@ -28,6 +30,12 @@ pub(super) fn event(event: &RunEvent, verbosity: Verbosity) -> Option<String> {
         _ => return None,
     };
     Some(clean(&line))
+}
+
+/// Returns the path as it is typed in the folder that the command was started in.
+fn from_here(path: &Path) -> &Path {
+    let here = std::env::current_dir().ok();
+    here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }
 
 fn agent(event: &AgentEvent, verbosity: Verbosity) -> Option<String> {
