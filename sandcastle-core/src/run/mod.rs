@@ -1,10 +1,10 @@
 //! A run: from options to a value, through one agent or several, one after the other.
 //!
-//! The way is the same for every entry point: `options` and the `contract` of their output are checked by `entry` before anything is touched, `driver`
-//! makes the sandbox and goes through the iterations, `iteration` plays one agent process to its end while `listener`
-//! reads what it prints, `retry` goes
-//! through the attempts at a structured output, and `outcome` is what the caller gets. `ledger` holds what has been
-//! done so far, on the good way and on every bad one.
+//! The way is the same for every entry point: `options` and the `contract` of their output are checked by `entry`
+//! before anything is touched, `driver` makes the sandbox and goes through the iterations, `iteration` plays one agent
+//! process to its end while `listener` reads what it prints, `retry` goes through the attempts at a structured output,
+//! `sessions` brings conversations to the agent and from it, and `outcome` is what the caller gets. `ledger` holds what
+//! has been done so far, on the good way and on every bad one.
 //!
 //! No agent is known by name here, nothing is printed, and an agent is started only through a sandbox.
 
@@ -24,6 +24,7 @@ mod options;
 mod outcome;
 mod output_mode;
 mod retry;
+mod sessions;
 mod shared;
 
 pub use self::event::RunEvent;
