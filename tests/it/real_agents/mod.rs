@@ -14,6 +14,7 @@ mod programs;
 mod residents;
 mod seen;
 mod sessions;
+mod transfers;
 
 use std::fs;
 use std::path::Path;
@@ -119,11 +120,16 @@ impl Bench {
     }
 
     fn prompted(&self, prompt: &str) -> RunOptions {
+        self.prompted_at(&self.home, self.repository.path(), prompt)
+    }
+
+    /// A run with another home and in another folder.
+    fn prompted_at(&self, home: &Home, cwd: &Path, prompt: &str) -> RunOptions {
         let empty = NoSandbox::new().clear_env();
         let sandbox =
-            self.home.environment().into_iter().fold(empty, |sandbox, (key, value)| sandbox.env(key, value));
+            home.environment().into_iter().fold(empty, |sandbox, (key, value)| sandbox.env(key, value));
         RunOptions::shared(Arc::clone(&self.agent), Arc::new(sandbox))
-            .cwd(self.repository.path())
+            .cwd(cwd)
             .prompt(prompt)
             .logging(Logging::off())
     }
