@@ -125,13 +125,18 @@ impl Bench {
 
     /// A run with another home and in another folder.
     fn prompted_at(&self, home: &Home, cwd: &Path, prompt: &str) -> RunOptions {
+        self.options_at(home, cwd).prompt(prompt)
+    }
+
+    fn options_without_prompt(&self) -> RunOptions {
+        self.options_at(&self.home, self.repository.path())
+    }
+
+    fn options_at(&self, home: &Home, cwd: &Path) -> RunOptions {
         let empty = NoSandbox::new().clear_env();
         let sandbox =
             home.environment().into_iter().fold(empty, |sandbox, (key, value)| sandbox.env(key, value));
-        RunOptions::shared(Arc::clone(&self.agent), Arc::new(sandbox))
-            .cwd(cwd)
-            .prompt(prompt)
-            .logging(Logging::off())
+        RunOptions::shared(Arc::clone(&self.agent), Arc::new(sandbox)).cwd(cwd).logging(Logging::off())
     }
 
     /// Waits until the model has been asked this often.

@@ -9,8 +9,8 @@ use sandcastle::testing::ScratchRepo;
 use sandcastle::{RunResult, SessionId};
 use serde_json::json;
 
-use super::{Bench, PATIENCE, Subject, for_both_agents};
-use crate::support::model_server::Reply;
+use super::{Bench, Subject, for_both_agents};
+use crate::support::model_server::{ModelServer, Reply};
 use crate::support::real_agent::Home;
 
 for_both_agents![
@@ -183,22 +183,40 @@ async fn case_117_claude_code_goes_on_in_a_worktree_and_back() {
     assert_eq!(bench.server.turns()[2].assistant_texts(), ["one", "two"]);
 }
 
+/// The program starts a sub-agent anew from its transcript when the main agent writes to it.
 #[tokio::test]
 async fn sub_agents_of_claude_code_go_on_where_their_session_was_brought() {
     let Some(subject) = Subject::claude_code() else { return };
     let call = json!({ "description": "count", "prompt": "Count.", "subagent_type": "general-purpose" });
     let bench = subject.bench([Reply::tool("Agent", call), Reply::text("five"), Reply::text("done")]).await;
-    let (home, repository) = (subject.program.home(&bench.server), ScratchRepo::new().await.unwrap());
-    let there = At::new(&home, repository.path());
     let first = bench.say(bench.here(), "begin").await;
+    let sub_agent = only_sub_agent(&session_file(&first));
+
+    let call = json!({ "to": sub_agent, "message": "Go on.", "summary": "counting on" });
+    let replies = [Reply::tool("SendMessage", call), Reply::text("six").always()];
+    let server = ModelServer::start(replies);
+    let (home, repository) = (subject.program.home(&server), ScratchRepo::new().await.unwrap());
+    let there = At::new(&home, repository.path());
     let transfer = bench.bring(&id(&first), bench.here(), there);
     assert_eq!((transfer.sub_agents, &transfer.notes[..]), (1, &[] as &[String]));
-    let folder = transfer.file.with_extension("").join("subagents");
-    let transcript = fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path());
-    let transcript = transcript.into_iter().find(|path| path.extension().is_some_and(|end| end == "jsonl"));
-    let transcript = fs::read_to_string(transcript.unwrap()).unwrap();
-    assert!(transcript.contains("five") && transcript.contains(&*there.cwd.to_string_lossy()), "{transcript}");
-    let _ = PATIENCE;
+    assert_eq!(only_sub_agent(&transfer.file), sub_agent);
+    bench.resume(there, &id(&first), "go on").await;
+    let remembers = server.turns().iter().any(|turn| turn.assistant_texts() == ["five"]);
+    assert!(remembers);
+    // And on the way back.
+    let back = bench.bring(&id(&first), there, bench.here());
+    assert_eq!((back.outcome, back.sub_agents), (TransferOutcome::Written, 1), "{back:?}");
+}
+
+/// The id of the sub-agent whose transcript is kept with this session.
+fn only_sub_agent(session_file: &Path) -> String {
+    let entries = fs::read_dir(session_file.with_extension("").join("subagents")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut ids =
+        names.filter_map(|name| Some(name.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned()));
+    let (first, second) = (ids.next().expect("a sub-agent"), ids.next());
+    assert_eq!(second, None);
+    first
 }
 
 fn id(result: &RunResult<()>) -> SessionId {

@@ -98,6 +98,29 @@ fn a_torn_end_is_brought_and_then_overtaken() {
 }
 
 #[test]
+fn states_that_are_brought_at_once_leave_a_whole_one() {
+    let to = Place::new("/host");
+    let states: Vec<Place> = (0..8).map(|_| Place::new("/sandbox")).collect();
+    for (count, state) in (10..).step_by(10).zip(&states) {
+        state.write(lines(0..count, "/sandbox"));
+    }
+    std::thread::scope(|threads| {
+        for state in &states {
+            // One that lost to all the others says so, and is brought by the next turn.
+            threads.spawn(|| {
+                bring(state, &to)
+                    .map_or_else(|error| assert!(refused(Err(error)).contains("by somebody else")), drop)
+            });
+        }
+    });
+    let brought = to.read();
+    assert_eq!(brought, lines(0..brought.lines().count() as u32, "/host"));
+    assert_eq!(tree(&to.home()), [to.session()]);
+    assert!(bring(states.last().unwrap(), &to).unwrap().is_some());
+    assert_eq!(to.read(), lines(0..80, "/host"));
+}
+
+#[test]
 fn a_place_to_itself_is_nothing_to_do() {
     let place = Place::new("/host");
     place.write(line(1, "/host"));
