@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::event::{AgentEvent, FailureKind};
 use crate::id::SessionId;
 use crate::secret::Variables;
-use crate::session::SessionRequest;
+use crate::session::{SessionRequest, SessionTransfer};
 use crate::work::Usage;
 
 /// Describes a coding agent: a program that works in a folder and prints what it does.
@@ -61,6 +61,15 @@ pub trait Agent: Send + Sync + fmt::Debug + 'static {
         None
     }
 
+    /// Returns the folder below which it keeps its sessions as files, whether it is there or not, or `None` if it keeps
+    /// none.
+    ///
+    /// An agent that names one is not started to go on with a session that has no file there.
+    fn session_folder(&self, place: &SessionPlace<'_>) -> Option<PathBuf> {
+        let _ = place;
+        None
+    }
+
     /// Returns the agent's own file of a session, if it keeps one and it is there.
     fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
         let _ = (session, place);
@@ -71,6 +80,25 @@ pub trait Agent: Send + Sync + fmt::Debug + 'static {
     fn session_usage(&self, session_file: &Path) -> Option<Usage> {
         let _ = session_file;
         None
+    }
+
+    /// Brings a session from one place to where the program looks for it in another, or returns `None` if `from` does
+    /// not have it. Without an implementation, no session is ever brought anywhere.
+    ///
+    /// The places may be one home and two folders. Whatever names the old folder as the session's own is respelled; a
+    /// session that is in the other place already is never overwritten with less. The files are an agent's, so nothing
+    /// in them and no link among them is trusted. This reads and writes files, and blocks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) when the session is there and cannot be brought.
+    fn transfer_session(
+        &self,
+        session: &SessionId,
+        from: &SessionPlace<'_>,
+        to: &SessionPlace<'_>,
+    ) -> Result<Option<SessionTransfer>> {
+        let _ = (session, from, to);
+        Ok(None)
     }
 }
 

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
+use sandcastle_core::session::SessionTransfer;
 use sandcastle_core::{Result, SessionId};
 
 use crate::effort::Effort;
@@ -159,7 +160,20 @@ impl Agent for ClaudeCode {
         failure::is_unknown_session(stderr).then_some(FailureKind::SessionNotFound)
     }
 
+    fn session_folder(&self, place: &SessionPlace<'_>) -> Option<PathBuf> {
+        Some(session::LAYOUT.sessions(place))
+    }
+
     fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
         session::find(session, place)
+    }
+
+    fn transfer_session(
+        &self,
+        session: &SessionId,
+        from: &SessionPlace<'_>,
+        to: &SessionPlace<'_>,
+    ) -> Result<Option<SessionTransfer>> {
+        session::transfer(session, from, to)
     }
 }

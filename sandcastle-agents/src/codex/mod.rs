@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
+use sandcastle_core::session::SessionTransfer;
 use sandcastle_core::{Result, SessionId, Usage};
 
 use crate::effort::Effort;
@@ -131,11 +132,24 @@ impl Agent for Codex {
         failure::of_start(stderr)
     }
 
+    fn session_folder(&self, place: &SessionPlace<'_>) -> Option<PathBuf> {
+        Some(session::LAYOUT.sessions(place))
+    }
+
     fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
         session::find(session, place)
     }
 
     fn session_usage(&self, session_file: &Path) -> Option<Usage> {
         session::usage(session_file)
+    }
+
+    fn transfer_session(
+        &self,
+        session: &SessionId,
+        from: &SessionPlace<'_>,
+        to: &SessionPlace<'_>,
+    ) -> Result<Option<SessionTransfer>> {
+        session::transfer(session, from, to)
     }
 }

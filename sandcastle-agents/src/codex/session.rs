@@ -1,8 +1,10 @@
-//! Where `codex` keeps its sessions, and what they had used.
+//! Where `codex` keeps its sessions, how one gets to another home, and what they had used.
 //!
-//! A session is the file `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl` in the program's own folder. The counts in
-//! the stream are those of the whole session, so what an earlier process had used is read from the file.
+//! A session is the file `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl` in the program's own folder, in whichever folder
+//! it was held. The counts in the stream are those of the whole session, so what an earlier process had used is read from
+//! the file.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,35 +12,72 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 use sandcastle_core::agent::SessionPlace;
 use sandcastle_core::jsonl::{Line, LineBuffer};
-use sandcastle_core::{SessionId, Usage};
+use sandcastle_core::session::{SessionTransfer, TransferOutcome};
+use sandcastle_core::{Result, SessionId, Usage};
 use serde::Deserialize;
 
 use super::wire::Tokens;
 use crate::json::Text;
-use crate::session_store::SessionStore;
+use crate::session_store::{Layout, Moving, SessionStore, copy, not_moved};
+
+pub(super) const LAYOUT: Layout = Layout::new("CODEX_HOME", ".codex", "sessions");
 
 /// How many folders deep the files are: year, month, day.
 const DEPTH: usize = 3;
 
 pub(super) fn find(session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
-    let mut store = SessionStore::open(place, "CODEX_HOME", ".codex", "sessions")?;
-    let root = store.root().to_owned();
-    newest(&mut store, &root, DEPTH, &format!("-{session}.jsonl"))
+    find_in(&mut LAYOUT.store(place)?, session)
 }
 
-fn newest(store: &mut SessionStore, folder: &Path, depth: usize, suffix: &str) -> Option<PathBuf> {
+/// Brings a session to another home, below the same day. In one home every folder has it already.
+pub(super) fn transfer(
+    session: &SessionId,
+    from: &SessionPlace<'_>,
+    to: &SessionPlace<'_>,
+) -> Result<Option<SessionTransfer>> {
+    let Some(mut store) = LAYOUT.store(from) else { return Ok(None) };
+    let Some(found) = find_in(&mut store, session) else { return Ok(None) };
+    let transfer = || {
+        let below = match LAYOUT.store(to).and_then(|mut there| Some((find_in(&mut there, session)?, there)))
+        {
+            Some((present, there)) => there.below_sessions(&present)?.to_path_buf(),
+            None => store.below_sessions(&found)?.to_path_buf(),
+        };
+        let (source, target) = LAYOUT.spots((from, &store, &found), (to, &below))?;
+        if source == target {
+            return Ok(SessionTransfer::new(found.clone(), TransferOutcome::UpToDate));
+        }
+        let moving = Moving::between((from, &source), (to, &target));
+        let outcome = copy(&source, &target, &|line| moving.line(line))?;
+        Ok(SessionTransfer::new(target.path(), outcome))
+    };
+    transfer().map(Some).map_err(|error| not_moved(session, &found, error))
+}
+
+fn find_in(store: &mut SessionStore, session: &SessionId) -> Option<PathBuf> {
+    let root = store.root().to_owned();
+    newest(store, &root, DEPTH, session)
+}
+
+fn newest(store: &mut SessionStore, folder: &Path, depth: usize, session: &SessionId) -> Option<PathBuf> {
     let names = store.names(folder);
     names.into_iter().find_map(|name| match depth {
-        0 => {
-            let rollout =
-                name.to_str().is_some_and(|name| name.starts_with("rollout-") && name.ends_with(suffix));
-            rollout.then(|| store.file(folder, &name))?
-        }
+        0 if is_rollout(&name, session) => store.file(folder, &name),
+        0 => None,
         _ => {
             let inner = store.folder(folder, &name)?;
-            newest(store, &inner, depth - 1, suffix)
+            newest(store, &inner, depth - 1, session)
         }
     })
+}
+
+/// Tells whether the file is that of the session, and not of one whose id only ends like this one.
+fn is_rollout(name: &OsStr, session: &SessionId) -> bool {
+    let time = name.to_str().and_then(|name| {
+        let stem = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+        stem.strip_suffix(session.as_str())?.strip_suffix('-')
+    });
+    time.is_some_and(|time| time.len() == "2026-11-30T03-21-31".len())
 }
 
 /// Reads the last count in a rollout file, in one pass that keeps one line.
@@ -100,7 +139,7 @@ mod tests {
         )
     }
 
-    fn find_in(home: &Path) -> Option<PathBuf> {
+    fn found(home: &Path) -> Option<PathBuf> {
         find(&SessionId::new(ID).unwrap(), &SessionPlace::new(home, Path::new("/work"), &[]))
     }
 
@@ -108,16 +147,16 @@ mod tests {
     fn the_file_is_found_by_id_below_its_day() {
         let home = tempfile::tempdir().unwrap();
         let home = fs::canonicalize(home.path()).unwrap();
-        assert_eq!(find_in(&home), None);
+        assert_eq!(found(&home), None);
         let day = home.join(".codex/sessions/2026/11/30");
         fs::create_dir_all(&day).unwrap();
         fs::create_dir_all(home.join(".codex/sessions/2026/12/01")).unwrap();
         fs::write(day.join(format!("rollout-2026-11-30T03-21-31-{ID}.jsonl.tmp")), "").unwrap();
         symlink("/etc/hostname", day.join(format!("rollout-2026-11-30T09-00-00-{ID}.jsonl"))).unwrap();
-        assert_eq!(find_in(&home), None);
+        assert_eq!(found(&home), None);
         let file = day.join(format!("rollout-2026-11-30T03-21-31-{ID}.jsonl"));
         fs::write(&file, "").unwrap();
-        assert_eq!(find_in(&home), Some(file));
+        assert_eq!(found(&home), Some(file));
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! anything is touched, `driver` makes the sandbox and goes through the iterations, `hooks` are run when worktree and
 //! sandbox are ready, `expansion` runs the shell expressions of the prompt (both through `shell`, within the `timeouts`),
 //! `iteration` plays one agent process to its end while `listener` reads what it prints, `retry` goes through the
-//! attempts at a structured output, and `outcome` is what the caller gets. `ledger` holds what has been done so far, on
+//! attempts at a structured output, `sessions` brings conversations to the agent and from it, and `outcome` is what the
+//! caller gets. `ledger` holds what has been done so far, on
 //! the good way and on every bad one.
 //!
 //! No agent is known by name here, nothing is printed, and an agent is started only through a sandbox.
@@ -32,6 +33,7 @@ mod options;
 mod outcome;
 mod output_mode;
 mod retry;
+mod sessions;
 mod setup;
 mod shared;
 mod shell;

@@ -80,15 +80,27 @@ impl<O> RunResult<O> {
 
     /// Prepares a run that continues the conversation with `prompt`.
     ///
-    /// Agent, sandbox, folder, environment and limits stay; prompt, output and cancellation are new. Await the
-    /// options to run them, or change them first. If the agent named no session, that run is refused.
+    /// Await the options to run them, or change them first. What belonged to the first turn alone does not come along,
+    /// so that nothing of it can stop the next one:
+    ///
+    /// - the prompt, or its file, and its arguments: this prompt takes their place and is passed on as it is;
+    /// - the output, with its retries: ask for one with [`RunOptions::output`];
+    /// - the cancellation token, which may be cancelled by now: set one with [`RunOptions::cancel`];
+    /// - the number of iterations: there is one;
+    /// - a session that the first run itself had resumed or forked.
+    ///
+    /// Everything else stays: the agent, the place (sandbox, folder, branch strategy, environment, hooks, files that are
+    /// copied), the limits, which begin anew, the completion signals, the name, the log and the callback. Where the
+    /// place is made anew, the session is brought there. If the agent named no session, or cannot resume one, the run is
+    /// refused before anything is touched.
     pub fn resume(&self, prompt: impl Into<String>) -> RunOptions {
         self.follow_up(prompt).resume_session(self.known_session())
     }
 
     /// Prepares a run that begins a new conversation with the history of this one, which stays as it is.
     ///
-    /// The same options stay as for [`RunResult::resume`].
+    /// The same options stay as for [`RunResult::resume`], and the branch strategy is one of them: only the conversation
+    /// parts. Forks that run at once need branches of their own.
     pub fn fork(&self, prompt: impl Into<String>) -> RunOptions {
         self.follow_up(prompt).fork_session(self.known_session())
     }

@@ -14,6 +14,7 @@ mod programs;
 mod residents;
 mod seen;
 mod sessions;
+mod transfers;
 
 use std::fs;
 use std::path::Path;
@@ -119,13 +120,23 @@ impl Bench {
     }
 
     fn prompted(&self, prompt: &str) -> RunOptions {
+        self.prompted_at(&self.home, self.repository.path(), prompt)
+    }
+
+    /// A run with another home and in another folder.
+    fn prompted_at(&self, home: &Home, cwd: &Path, prompt: &str) -> RunOptions {
+        self.options_at(home, cwd).prompt(prompt)
+    }
+
+    fn options_without_prompt(&self) -> RunOptions {
+        self.options_at(&self.home, self.repository.path())
+    }
+
+    fn options_at(&self, home: &Home, cwd: &Path) -> RunOptions {
         let empty = NoSandbox::new().clear_env();
         let sandbox =
-            self.home.environment().into_iter().fold(empty, |sandbox, (key, value)| sandbox.env(key, value));
-        RunOptions::shared(Arc::clone(&self.agent), Arc::new(sandbox))
-            .cwd(self.repository.path())
-            .prompt(prompt)
-            .logging(Logging::off())
+            home.environment().into_iter().fold(empty, |sandbox, (key, value)| sandbox.env(key, value));
+        RunOptions::shared(Arc::clone(&self.agent), Arc::new(sandbox)).cwd(cwd).logging(Logging::off())
     }
 
     /// Waits until the model has been asked this often.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use sandcastle::{RunResult, SessionId};
+use sandcastle::{CancellationToken, RunResult, SessionId};
 
 use super::{Bench, GOOD, N, Subject, for_both_agents};
 use crate::support::model_server::Reply;
@@ -13,6 +13,7 @@ for_both_agents![
     a_session_is_forked_by_its_id,
     two_forks_of_one_result_part,
     every_iteration_is_a_session_of_its_own,
+    w_22_nothing_of_the_first_turn_stops_the_next,
 ];
 
 async fn a_session_is_resumed_by_its_id(subject: Subject) {
@@ -100,6 +101,27 @@ async fn every_iteration_is_a_session_of_its_own(subject: Subject) {
     assert_eq!((first.usage.input_tokens, second.usage.input_tokens), (40, 500));
     assert_eq!((result.usage.input_tokens, result.usage.output_tokens), (540, 54));
     assert_eq!(bench.server.turns()[1].assistant_texts(), [] as [&str; 0]);
+}
+
+/// A template with an argument, an output, a token that is cancelled afterwards.
+async fn w_22_nothing_of_the_first_turn_stops_the_next(subject: Subject) {
+    let bench = subject.bench([GOOD, "two", "three"].map(Reply::text)).await;
+    let template = bench.repository.write("prompt.md", "Say {{WHAT}} as <result>.").unwrap();
+    let token = CancellationToken::new();
+    let mut options = bench.options_without_prompt().prompt_file(template).prompt_arg("WHAT", "it");
+    options = options.cancel(token.clone()).completion_signal("two");
+    let first = sandcastle::run_with::<N>(options).await.unwrap();
+    token.cancel();
+
+    let second = first.resume("Go on with {{WHAT}}.").await.unwrap();
+    assert_eq!((second.text.as_str(), second.session_id()), ("two", first.session_id()));
+    assert_eq!(second.completion_signal.as_deref(), Some("two"));
+    let third = second.fork("And {{WHAT}}?").await.unwrap();
+    assert_eq!(third.text, "three");
+    let said = bench.server.turns()[2].user_texts();
+    for prompt in ["Say it as <result>.", "Go on with {{WHAT}}.", "And {{WHAT}}?"] {
+        assert!(said.iter().any(|text| text == prompt), "{prompt}: {said:?}");
+    }
 }
 
 fn session_file(result: &RunResult<()>) -> &std::path::Path {
