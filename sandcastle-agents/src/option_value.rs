@@ -30,7 +30,8 @@ mod tests {
     #[test]
     fn what_a_program_would_misread_is_refused_by_name() {
         assert_eq!(option_value("pi", "model", "anthropic/claude opus").unwrap(), "anthropic/claude opus");
-        for (value, problem) in [("", "empty"), ("-p", "begins with `-`"), ("a\0b", "control character"), ("a\nb", "control")]
+        for (value, problem) in
+            [("", "empty"), ("-p", "begins with `-`"), ("a\0b", "control character"), ("a\nb", "control")]
         {
             let error = option_value("pi", "model", value).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidOptions);

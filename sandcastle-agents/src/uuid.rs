@@ -20,7 +20,9 @@ mod tests {
     #[test]
     fn a_uuid_is_whole() {
         assert!(is_uuid("01a22a7e-d29e-7d31-b9cd-cb4025110f7d"));
-        for other in ["", "01a22a7e", "01a22a7ed29e-7d31-b9cd-cb4025110f7d-", "01a22a7e-d29e-7d31-b9cd-cb4025110f7é"] {
+        for other in
+            ["", "01a22a7e", "01a22a7ed29e-7d31-b9cd-cb4025110f7d-", "01a22a7e-d29e-7d31-b9cd-cb4025110f7é"]
+        {
             assert!(!is_uuid(other), "{other}");
         }
     }

@@ -71,13 +71,19 @@ mod tests {
         assert_eq!((kind, message.as_str()), (FailureKind::Refused, "blocked"));
         assert_eq!(told(r#"{"name":"ProviderAuthError","data":{}}"#).0, FailureKind::Authentication);
         assert_eq!(told(r#"{"name":"APIError","data":{"isRetryable":true}}"#).0, FailureKind::Transport);
-        assert_eq!(told(r#"{"name":"UnknownError","data":7}"#), (FailureKind::Other, "UnknownError".to_owned()));
+        assert_eq!(
+            told(r#"{"name":"UnknownError","data":7}"#),
+            (FailureKind::Other, "UnknownError".to_owned())
+        );
         assert_eq!(told("{}").1, "an error without a name");
     }
 
     #[test]
     fn an_unknown_session_is_told_on_the_error_output() {
-        assert_eq!(of_start("\u{1b}[91mError: \u{1b}[0mSession not found\n"), Some(FailureKind::SessionNotFound));
+        assert_eq!(
+            of_start("\u{1b}[91mError: \u{1b}[0mSession not found\n"),
+            Some(FailureKind::SessionNotFound)
+        );
         assert_eq!(of_start("Error: something else"), None);
     }
 }

@@ -24,7 +24,8 @@ pub(super) fn interactive(agent: &Pi, request: &AgentRequest<'_>) -> Result<Agen
     match prompt {
         // The program refuses `--`, so nothing can say that this is no option and no file.
         Some(prompt) if prompt.starts_with(['-', '@']) => {
-            let problem = "pass the prompt to `pi` as an argument: it begins with `-` or `@`, as options and files do";
+            let problem =
+                "pass the prompt to `pi` as an argument: it begins with `-` or `@`, as options and files do";
             Err(Error::new(ErrorKind::Prompt, problem).with_hint("begin the prompt with a word"))
         }
         Some(prompt) => Ok(command.arg(prompt)),
@@ -130,15 +131,16 @@ mod tests {
             .arg("--no-skills")
             .env("PI_OFFLINE", "1");
         let command = command(&agent, &SessionRequest::Fresh).unwrap();
-        let expected =
-            "/opt/pi -p --mode json --provider anthropic --model m --thinking xhigh --no-skills";
+        let expected = "/opt/pi -p --mode json --provider anthropic --model m --thinking xhigh --no-skills";
         assert_eq!(words(&command), expected);
         assert_eq!(command.env, [("PI_OFFLINE".into(), "1".into())]);
     }
 
     #[test]
     fn values_that_look_like_options_are_refused_by_name() {
-        for (agent, value) in [(Pi::new("-m"), "model `-m`"), (Pi::new("m").provider("--x"), "provider `--x`")] {
+        for (agent, value) in
+            [(Pi::new("-m"), "model `-m`"), (Pi::new("m").provider("--x"), "provider `--x`")]
+        {
             let error = command(&agent, &SessionRequest::Fresh).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidOptions);
             assert!(error.to_string().contains(value), "{error}");

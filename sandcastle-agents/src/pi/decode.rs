@@ -11,7 +11,7 @@ use sandcastle_core::{SessionId, Usage};
 use super::failure;
 use super::wire::{Event, Message};
 use crate::excerpt::{message, unknown};
-use crate::repair::read_or_repair;
+use crate::repair::repaired;
 use crate::tool;
 
 /// How lines begin that say something is under way and otherwise repeat, with every piece, all that there is of it.
@@ -33,7 +33,10 @@ pub(crate) struct PiDecoder {
 #[derive(Debug)]
 enum Ending {
     Completed(StopReason),
-    Failed { failure: FailureKind, message: String },
+    Failed {
+        failure: FailureKind,
+        message: String,
+    },
     /// It called a tool, and the turn goes on.
     GoesOn,
 }
@@ -46,10 +49,12 @@ impl Decoder for PiDecoder {
             events.push(self.usage());
         } else if line.starts_with(AGENT_END) {
             self.agent_end(events);
-        } else if !REPEATED.iter().any(|beginning| line.starts_with(beginning))
-            && read_or_repair(line, |line| self.read(line, events)).is_none()
-        {
-            unknown(line, events);
+        } else if !REPEATED.iter().any(|beginning| line.starts_with(beginning)) {
+            // What a field of another type costs must not be what half an emoji costs, so repairs come first.
+            let repaired = repaired(line);
+            if self.read(repaired.as_deref().unwrap_or(line), events).is_none() {
+                unknown(line, events);
+            }
         }
     }
 
@@ -92,8 +97,14 @@ impl PiDecoder {
                 events.extend(text.map(|text| AgentEvent::Warning { message: message(text) }));
             }
             // The first three are here for lines with white space between their parts.
-            "message_update" | "tool_execution_update" | "message_start" | "turn_start" | "turn_end" | "queue_update"
-            | "session_info_changed" | "thinking_level_changed" => {}
+            "message_update"
+            | "tool_execution_update"
+            | "message_start"
+            | "turn_start"
+            | "turn_end"
+            | "queue_update"
+            | "session_info_changed"
+            | "thinking_level_changed" => {}
             "agent_end" => self.agent_end(events),
             _ => return None,
         }
@@ -111,12 +122,20 @@ impl PiDecoder {
             for block in message.content.0.into_iter().flatten() {
                 let said = |text: &str| !text.is_empty();
                 match &*block.kind {
-                    "text" => events.extend(block.text.0.filter(|text| said(text)).map(|text| {
-                        AgentEvent::Text { text: text.into_owned() }
-                    })),
-                    "thinking" => events.extend(block.thinking.0.filter(|text| said(text)).map(|text| {
-                        AgentEvent::Thinking { text: text.into_owned() }
-                    })),
+                    "text" => events.extend(
+                        block
+                            .text
+                            .0
+                            .filter(|text| said(text))
+                            .map(|text| AgentEvent::Text { text: text.into_owned() }),
+                    ),
+                    "thinking" => events.extend(
+                        block
+                            .thinking
+                            .0
+                            .filter(|text| said(text))
+                            .map(|text| AgentEvent::Thinking { text: text.into_owned() }),
+                    ),
                     _ => {}
                 }
             }
@@ -177,4 +196,27 @@ fn waiting(event: &Event<'_>) -> AgentEvent {
         event.error_message.as_deref().unwrap_or("no reason given")
     );
     AgentEvent::Waiting { message: message(&text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// What an answer of some megabytes, given in small pieces, makes the program print.
+    #[test]
+    fn sixteen_gigabytes_of_repetition_cost_nothing_and_break_the_silence() {
+        let mut line = br#"{"type":"message_update","message":{"content":[{"type":"text","text":""#.to_vec();
+        line.resize(16 * 1024 * 1024, b'x');
+        let mut decoder = PiDecoder::default();
+        let mut events = Vec::new();
+        let begun = Instant::now();
+        for _ in 0..1000 {
+            decoder.line(&line, &mut events);
+        }
+        assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+        assert_eq!(events.len(), 1000);
+        assert!(events.iter().all(|event| matches!(event, AgentEvent::Usage { .. })));
+    }
 }

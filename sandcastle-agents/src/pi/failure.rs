@@ -87,7 +87,10 @@ mod tests {
     #[test]
     fn a_turn_that_never_began_is_told_on_the_error_output() {
         let kind = |stderr| of_start(stderr);
-        assert_eq!(kind("\u{1b}[31mNo session found matching '0'\u{1b}[39m"), Some(FailureKind::SessionNotFound));
+        assert_eq!(
+            kind("\u{1b}[31mNo session found matching '0'\u{1b}[39m"),
+            Some(FailureKind::SessionNotFound)
+        );
         assert_eq!(kind("Session found in different project: /x\n"), Some(FailureKind::SessionNotFound));
         assert_eq!(kind("No API key found for openai."), Some(FailureKind::Authentication));
         assert_eq!(kind("Warning: something"), None);

@@ -75,7 +75,8 @@ pub(super) fn transfer(
 fn copy(session: &SessionId, origin: &Path, to: &SessionPlace<'_>) -> io::Result<PathBuf> {
     let folder = destination(to)?;
     let suffix = suffix(session);
-    let there = names_in(&folder)?.into_iter().find(|name| is_of(name, &suffix) && is_file(&folder.join(name)));
+    let there =
+        names_in(&folder)?.into_iter().find(|name| is_of(name, &suffix) && is_file(&folder.join(name)));
     let name = there.as_deref().or(origin.file_name()).ok_or_else(|| not("a file with a name"))?;
     let copy = folder.join(name);
     if copy == origin {
@@ -112,7 +113,8 @@ fn header(session_file: &mut impl BufRead, session: &SessionId, cwd: &Path) -> i
     let mut line = Vec::new();
     session_file.take(MAX_HEADER).read_until(b'\n', &mut line)?;
     let line = str::from_utf8(&line).map_err(|_| not("a session: its first line is no text"))?;
-    let header: Header<'_> = serde_json::from_str(line).map_err(|_| not("a session: its first line is no header"))?;
+    let header: Header<'_> =
+        serde_json::from_str(line).map_err(|_| not("a session: its first line is no header"))?;
     if &*header.kind != "session" || *header.id != **session {
         return Err(not("this session: its first line names another"));
     }
@@ -127,7 +129,8 @@ fn destination(to: &SessionPlace<'_>) -> io::Result<PathBuf> {
     if let Some(folder) = value(to, SESSION_FOLDER) {
         return own(&to.cwd.join(folder));
     }
-    let folder = own(&value(to, OWN_FOLDER).map_or_else(|| to.home.join(".pi/agent"), |own| to.cwd.join(own)))?;
+    let folder =
+        own(&value(to, OWN_FOLDER).map_or_else(|| to.home.join(".pi/agent"), |own| to.cwd.join(own)))?;
     [OsString::from("sessions"), folder_name(to.cwd)].into_iter().try_fold(folder, |parent, name| {
         let path = parent.join(name);
         match private().create(&path) {

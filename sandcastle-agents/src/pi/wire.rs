@@ -48,7 +48,7 @@ pub(super) struct Event<'a> {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Message<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, default)]
     pub role: Text<'a>,
     /// A list for the model; of others it may be a mere string.
     #[serde(borrow, default)]
