@@ -42,7 +42,7 @@ async fn failure(subject: &Subject, reply: Reply, kind: FailureKind) -> Error {
 #[track_caller]
 fn assert_says(error: &Error, cause: &str, hint: &str) {
     let (message, hints) = (error.to_string(), error.hints().join("; "));
-    assert!(message.contains(cause), "no `{cause}` in: {message}");
+    assert!(message.to_lowercase().contains(cause), "no `{cause}` in: {message}");
     assert!(hints.contains(hint), "no `{hint}` in: {hints}");
     assert_eq!(message.lines().count(), 1, "{message}");
 }
@@ -52,12 +52,12 @@ pub(super) async fn a_key_that_is_refused(subject: Subject) {
     assert_says(&error, "401", "a valid key");
 }
 
-async fn a_rate_limit_that_lasts(subject: Subject) {
+pub(super) async fn a_rate_limit_that_lasts(subject: Subject) {
     let error = failure(&subject, Reply::status(429).retry_after(1), FailureKind::Transport).await;
     assert_says(&error, "429", "try again later");
 }
 
-async fn a_service_that_is_broken(subject: Subject) {
+pub(super) async fn a_service_that_is_broken(subject: Subject) {
     let error = failure(&subject, Reply::status(500), FailureKind::Transport).await;
     // Codex has words of its own for this status, and keeps the number to itself.
     let cause = if subject.agent.name() == "codex" { "high demand" } else { "500" };
@@ -70,7 +70,7 @@ pub(super) async fn a_request_that_is_refused(subject: Subject) {
     assert!(error.to_string().contains("the prompt is too purple"), "{error:#}");
 }
 
-async fn a_connection_that_is_lost(subject: Subject) {
+pub(super) async fn a_connection_that_is_lost(subject: Subject) {
     let error = failure(&subject, Reply::dropped(), FailureKind::Transport).await;
     assert_says(&error, "connect", "try again later");
 }

@@ -229,6 +229,9 @@ impl Home {
             "models": models,
         });
         self.write(".pi/agent/models.json", &json!({ "providers": { "scripted": provider } }));
+        // It tries again as often as ever, only sooner.
+        let retry = json!({ "baseDelayMs": 50, "provider": { "maxRetries": 0 } });
+        self.write(".pi/agent/settings.json", &json!({ "retry": retry }));
         self
     }
 
