@@ -2,7 +2,7 @@
 //!
 //! Each start of it costs seconds, so its tests are few, and each shows much.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sandcastle::event::FailureKind;
 use sandcastle::{AgentEvent, AttemptOutcome, ErrorKind, Exit, Stage};
@@ -130,8 +130,9 @@ async fn dropping_a_run_leaves_nothing_of_it() {
 #[tokio::test]
 async fn silent_repetitions_are_ended_by_the_idle_timeout() {
     let Some(subject) = Subject::opencode() else { return };
+    let enough = 2 * time_of_a_turn(&subject).await + Duration::from_secs(6);
     let bench = subject.bench([Reply::status(500).always()]).await;
-    let options = bench.options().idle_timeout(Duration::from_secs(12));
+    let options = bench.options().idle_timeout(enough);
     let error = sandcastle::run_with::<N>(options).await.unwrap_err();
     bench.residents().assert_gone();
     assert_eq!(error.kind(), ErrorKind::IdleTimeout, "{error:#}");
@@ -142,11 +143,20 @@ async fn silent_repetitions_are_ended_by_the_idle_timeout() {
 #[tokio::test]
 async fn a_turn_that_never_ends_is_ended_by_the_total_timeout() {
     let Some(subject) = Subject::opencode() else { return };
+    let enough = 3 * time_of_a_turn(&subject).await + Duration::from_secs(6);
     let bench = subject.bench([Reply::text("half an ans").cut_short().always()]).await;
-    let options = bench.options().idle_timeout(LONG).total_timeout(Duration::from_secs(15));
+    let options = bench.options().idle_timeout(LONG).total_timeout(enough);
     let error = sandcastle::run_with::<N>(options).await.unwrap_err();
     bench.residents().assert_gone();
     assert_eq!(error.kind(), ErrorKind::TotalTimeout, "{error:#}");
     assert!(bench.server.turns().len() > 1);
     assert!(error.work().unwrap().text.starts_with("half an anshalf"), "{error:#?}");
+}
+
+/// How long the program takes for next to nothing, on this machine and with all that it does besides.
+async fn time_of_a_turn(subject: &Subject) -> Duration {
+    let bench = subject.bench([Reply::text(GOOD)]).await;
+    let begun = Instant::now();
+    sandcastle::run_with::<N>(bench.options()).await.unwrap();
+    begun.elapsed()
 }
