@@ -23,6 +23,16 @@ const PARTS: &[&str] = &[
     r#"{"type":"error","message":"status 401"}"#,
     r#"{"completed":{"input_tokens":1,"output_tokens":2,"stop":"complete"}}"#,
     r#"{"tool":{"name":"x","input":{"command":"y"}}}"#,
+    r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"a"}],"stopReason":"stop"}}"#,
+    r#"{"type":"message_end","message":{"role":"assistant","stopReason":"error","errorMessage":"429 x"}}"#,
+    r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta"}}"#,
+    r#"{"type":"tool_execution_start","toolName":"bash","args":{"command":"y"}}"#,
+    r#"{"type":"auto_retry_start","attempt":1,"errorMessage":"x"}"#,
+    r#"{"type":"agent_end","messages":[]}"#,
+    r#"{"type":"text","sessionID":"s","part":{"text":"a"}}"#,
+    r#"{"type":"tool_use","sessionID":"s","part":{"tool":"bash","state":{"input":{"command":"y"}}}}"#,
+    r#"{"type":"step_finish","sessionID":"s","part":{"reason":"stop","tokens":{"input":18446744073709551615}}}"#,
+    r#"{"type":"error","sessionID":"s","error":{"name":"APIError","data":{"statusCode":401}}}"#,
     "\\ud800",
     "1e999",
     "null",
@@ -99,6 +109,9 @@ fn deep_nesting_is_data() {
             ),
             format!(r#"{{"type":"item.started","item":{{"type":"mcp_tool_call","arguments":{nested}}}}}"#),
             format!(r#"{{"tool":{{"name":"x","input":{nested}}}}}"#),
+            format!(r#"{{"type":"tool_execution_start","args":{nested}}}"#),
+            format!(r#"{{"type":"message_end","message":{{"role":"assistant","content":{nested}}}}}"#),
+            format!(r#"{{"type":"tool_use","part":{{"state":{{"input":{nested},"metadata":{nested}}}}}}}"#),
         ] {
             for events in decode(line.as_bytes()) {
                 assert_bounded(&events);
@@ -144,6 +157,14 @@ fn long_parts_are_cut() {
         ),
         format!(r#"{{"tool":{{"name":"{long}","input":"{long}"}}}}"#),
         format!(r#"{{"failed":{{"kind":"other","message":"{long}"}}}}"#),
+        format!(r#"{{"type":"auto_retry_start","errorMessage":"{long}"}}"#),
+        format!(r#"{{"type":"auto_retry_end","success":false,"finalError":"{long}"}}"#),
+        format!(r#"{{"type":"compaction_start","reason":"{long}"}}"#),
+        format!(r#"{{"type":"tool_execution_start","toolName":"{long}","args":{{"command":"{long}"}}}}"#),
+        format!(r#"{{"type":"tool_use","part":{{"tool":"{long}","state":{{"input":"{long}"}}}}}}"#),
+        format!(
+            r#"{{"type":"error","error":{{"name":"{long}","data":{{"message":"{long}","statusCode":401}}}}}}"#
+        ),
     ] {
         for events in decode(line.as_bytes()) {
             assert_bounded(&events);

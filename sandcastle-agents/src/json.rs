@@ -101,21 +101,17 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Lenient<T> {
     }
 }
 
-/// The first elements of a list; a hostile list may have millions, and nobody reads them.
+/// The first `N` elements of a list; a hostile list may have millions, and nobody reads them.
 #[derive(Debug)]
-pub(crate) struct First<T>(Vec<T>);
+pub(crate) struct First<T, const N: usize = 20>(Vec<T>);
 
-impl<T> First<T> {
-    const LENGTH: usize = 20;
-}
-
-impl<T> Default for First<T> {
+impl<T, const N: usize> Default for First<T, N> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T> Deref for First<T> {
+impl<T, const N: usize> Deref for First<T, N> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -123,15 +119,24 @@ impl<T> Deref for First<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(FirstVisitor(PhantomData)).map(Self)
+impl<T, const N: usize> IntoIterator for First<T, N> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }
 
-struct FirstVisitor<T>(PhantomData<T>);
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for First<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(FirstVisitor::<T, N>(PhantomData)).map(Self)
+    }
+}
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstVisitor<T> {
+struct FirstVisitor<T, const N: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for FirstVisitor<T, N> {
     type Value = Vec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -140,7 +145,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstVisitor<T> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut elements = Vec::new();
-        while elements.len() < First::<T>::LENGTH {
+        while elements.len() < N {
             match seq.next_element()? {
                 Some(element) => elements.push(element),
                 None => return Ok(elements),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sandcastle_core::agent::{Agent, Capabilities, Decoder};
 use sandcastle_core::{Error, ErrorKind, Result};
 
-use crate::{ClaudeCode, Codex, Scripted, claude_code, codex, scripted};
+use crate::{ClaudeCode, Codex, OpenCode, Pi, Scripted, claude_code, codex, opencode, pi, scripted};
 
 /// Describes one built-in agent.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,18 @@ pub const AGENTS: &[Entry] = &[
         capabilities: codex::CAPABILITIES,
         create: |model| Ok(Arc::new(Codex::new(model))),
         decoder: || Box::new(codex::CodexDecoder::default()),
+    },
+    Entry {
+        name: pi::NAME,
+        capabilities: pi::CAPABILITIES,
+        create: |model| Ok(Arc::new(Pi::new(model))),
+        decoder: || Box::new(pi::PiDecoder::default()),
+    },
+    Entry {
+        name: opencode::NAME,
+        capabilities: opencode::CAPABILITIES,
+        create: |model| Ok(Arc::new(OpenCode::new(model))),
+        decoder: || Box::new(opencode::OpenCodeDecoder::default()),
     },
     Entry {
         name: scripted::NAME,
@@ -112,9 +124,9 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
-        let error = find("pi").unwrap_err();
+        let error = find("claude").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidOptions);
-        assert_eq!(error.hints(), ["the agents are `claude-code`, `codex`, `scripted`"]);
+        assert_eq!(error.hints(), ["the agents are `claude-code`, `codex`, `pi`, `opencode`, `scripted`"]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use sandcastle_core::{Error, ErrorKind, Result, SessionId};
 use super::Codex;
 use crate::effort::Effort;
 use crate::prompt_argument::prompt_argument;
+use crate::uuid::is_uuid;
 
 /// The longest prompt that the program accepts, in characters.
 const MAX_PROMPT: usize = 1_048_576;
@@ -61,13 +62,7 @@ fn session(session: &SessionRequest) -> Result<(Option<&'static str>, Option<&st
 /// Refuses what is no UUID: the program takes it for the title of a session, and where no session has that title, it
 /// begins a new one without a word.
 fn check_id(verb: &str, id: &SessionId) -> Result<()> {
-    let hyphens = [8, 13, 18, 23];
-    let is_uuid = id.len() == 36
-        && id.bytes().enumerate().all(|(at, byte)| match byte {
-            b'-' => hyphens.contains(&at),
-            _ => byte.is_ascii_hexdigit() && !hyphens.contains(&at),
-        });
-    if is_uuid {
+    if is_uuid(id) {
         return Ok(());
     }
     let problem = format!("{verb} the session `{id}`: the sessions of `codex` are named by UUIDs");

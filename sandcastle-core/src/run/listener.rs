@@ -273,7 +273,7 @@ impl<'a> Listener<'a> {
                 Exit::Code(0) | Exit::Ended => verdict.unwrap_or_else(|| {
                     let message =
                         format!("`{agent}` ended without completing its turn{}", said(stderr, None));
-                    TurnEnd::Failed(FailureKind::Other, message)
+                    TurnEnd::Failed(self.kind_of(stderr), message)
                 }),
                 Exit::Code(_) => self.died(exit, stderr),
             },
@@ -290,11 +290,15 @@ impl<'a> Listener<'a> {
     fn died(&self, exit: Exit, stderr: &Tail) -> TurnEnd {
         let agent = self.stage.agent.name();
         let verb = if matches!(exit, Exit::Signal(_)) { "was killed by" } else { "ended with" };
-        let kind = self.stage.agent.stderr_failure(&stderr.text()).unwrap_or(FailureKind::Other);
         TurnEnd::Failed(
-            kind,
+            self.kind_of(stderr),
             format!("`{agent}` {verb} {exit}{}", said(stderr, self.last_warning.as_deref())),
         )
+    }
+
+    /// Asks the agent what its error output says of a failure.
+    fn kind_of(&self, stderr: &Tail) -> FailureKind {
+        self.stage.agent.stderr_failure(&stderr.text()).unwrap_or(FailureKind::Other)
     }
 }
 

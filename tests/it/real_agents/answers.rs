@@ -16,7 +16,7 @@ for_both_agents![
     a_long_prompt_arrives,
 ];
 
-async fn a_value_in_one_turn(subject: Subject) {
+pub(super) async fn a_value_in_one_turn(subject: Subject) {
     let bench = subject.bench([Reply::text(format!("Here: {GOOD} Bye.")).usage(120, 34)]).await;
     let result = sandcastle::run_with::<N>(bench.options()).await.unwrap();
 
@@ -46,7 +46,7 @@ async fn a_value_whose_shape_is_known_at_run_time(subject: Subject) {
     assert_eq!(result.output, json!({ "n": 5 }));
 }
 
-async fn a_commit_and_then_a_value(subject: Subject) {
+pub(super) async fn a_commit_and_then_a_value(subject: Subject) {
     let work = "echo new > new.txt && git add new.txt && git commit --quiet --message 'Add a file'";
     let bench = subject.bench([Reply::text("Working. ").and_shell(work), Reply::text(GOOD)]).await;
     let result = sandcastle::run_with::<N>(bench.options()).await.unwrap();
@@ -62,7 +62,7 @@ async fn a_commit_and_then_a_value(subject: Subject) {
     assert_eq!((result.usage.input_tokens, result.usage.output_tokens), (22, 14));
 }
 
-async fn a_tag_that_a_tool_call_interrupts(subject: Subject) {
+pub(super) async fn a_tag_that_a_tool_call_interrupts(subject: Subject) {
     let bench = subject
         .bench([Reply::text("<resu").and_shell("true"), Reply::text("lt>{\"n\":5}</re").and_text("sult>")])
         .await;
@@ -71,7 +71,7 @@ async fn a_tag_that_a_tool_call_interrupts(subject: Subject) {
     assert_eq!(result.text, GOOD);
 }
 
-async fn a_tag_in_two_pieces_of_one_answer(subject: Subject) {
+pub(super) async fn a_tag_in_two_pieces_of_one_answer(subject: Subject) {
     let bench = subject.bench([Reply::text("<result>{\"n\"").and_text(":5}</result>")]).await;
     let result = sandcastle::run_with::<N>(bench.options()).await.unwrap();
     assert_eq!(result.output, N { n: 5 });
@@ -79,7 +79,7 @@ async fn a_tag_in_two_pieces_of_one_answer(subject: Subject) {
 }
 
 /// Thinking and tools show what looks like an answer; the model says none.
-async fn only_what_is_said_is_an_answer(subject: Subject) {
+pub(super) async fn only_what_is_said_is_an_answer(subject: Subject) {
     let show = format!("echo '{GOOD}'");
     let bench = subject.bench([Reply::thinking(GOOD).and_shell(show), Reply::text("Finished.")]).await;
     let seen = Seen::default();
@@ -93,7 +93,7 @@ async fn only_what_is_said_is_an_answer(subject: Subject) {
     assert!(bench.server.turns()[1].tool_results()[0].contains(GOOD));
 }
 
-async fn a_long_prompt_arrives(subject: Subject) {
+pub(super) async fn a_long_prompt_arrives(subject: Subject) {
     let prompt = format!("{}\n{}", super::PROMPT, "word ".repeat(60_000) + "end");
     let bench = subject.bench([Reply::text(GOOD)]).await;
     sandcastle::run_with::<N>(bench.prompted(&prompt)).await.unwrap();

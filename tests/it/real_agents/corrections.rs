@@ -12,7 +12,7 @@ for_both_agents![
     a_correction_is_sent_again_when_the_service_fails,
 ];
 
-async fn a_bad_answer_is_corrected_in_its_session(subject: Subject) {
+pub(super) async fn a_bad_answer_is_corrected_in_its_session(subject: Subject) {
     let work = "git commit --quiet --allow-empty --message One";
     let replies = [
         Reply::shell(work).usage(1000, 1),
@@ -42,7 +42,7 @@ async fn a_bad_answer_is_corrected_in_its_session(subject: Subject) {
     assert!(newest.contains("<result>") && newest != PROMPT, "{newest}");
 }
 
-async fn an_output_that_is_never_right_is_an_error(subject: Subject) {
+pub(super) async fn an_output_that_is_never_right_is_an_error(subject: Subject) {
     let bench = subject.bench([Reply::text(BAD).usage(50, 5).always()]).await;
     let error = sandcastle::run_with::<Retried>(bench.options()).await.unwrap_err();
 
@@ -62,7 +62,7 @@ async fn an_output_that_is_never_right_is_an_error(subject: Subject) {
     assert_eq!(bench.server.turns()[3].assistant_texts().len(), 3);
 }
 
-async fn a_retry_that_fails_leaves_the_first_refusal(subject: Subject) {
+pub(super) async fn a_retry_that_fails_leaves_the_first_refusal(subject: Subject) {
     let bench = subject.bench([Reply::text(BAD), Reply::status(401).always()]).await;
     let error = sandcastle::run_with::<Retried>(bench.options()).await.unwrap_err();
 
@@ -75,7 +75,7 @@ async fn a_retry_that_fails_leaves_the_first_refusal(subject: Subject) {
 }
 
 /// Trouble of the service uses up no retry, and the model is told of the answer's mistake all the same.
-async fn a_correction_is_sent_again_when_the_service_fails(subject: Subject) {
+pub(super) async fn a_correction_is_sent_again_when_the_service_fails(subject: Subject) {
     let refused = Reply::status(500);
     let asked = requests_of_one_process(&subject, refused.clone()).await;
     let mut replies = vec![Reply::text(BAD)];

@@ -42,46 +42,46 @@ async fn failure(subject: &Subject, reply: Reply, kind: FailureKind) -> Error {
 #[track_caller]
 fn assert_says(error: &Error, cause: &str, hint: &str) {
     let (message, hints) = (error.to_string(), error.hints().join("; "));
-    assert!(message.contains(cause), "no `{cause}` in: {message}");
+    assert!(message.to_lowercase().contains(cause), "no `{cause}` in: {message}");
     assert!(hints.contains(hint), "no `{hint}` in: {hints}");
     assert_eq!(message.lines().count(), 1, "{message}");
 }
 
-async fn a_key_that_is_refused(subject: Subject) {
+pub(super) async fn a_key_that_is_refused(subject: Subject) {
     let error = failure(&subject, Reply::status(401), FailureKind::Authentication).await;
     assert_says(&error, "401", "a valid key");
 }
 
-async fn a_rate_limit_that_lasts(subject: Subject) {
+pub(super) async fn a_rate_limit_that_lasts(subject: Subject) {
     let error = failure(&subject, Reply::status(429).retry_after(1), FailureKind::Transport).await;
     assert_says(&error, "429", "try again later");
 }
 
-async fn a_service_that_is_broken(subject: Subject) {
+pub(super) async fn a_service_that_is_broken(subject: Subject) {
     let error = failure(&subject, Reply::status(500), FailureKind::Transport).await;
     // Codex has words of its own for this status, and keeps the number to itself.
     let cause = if subject.agent.name() == "codex" { "high demand" } else { "500" };
     assert_says(&error, cause, "try again later");
 }
 
-async fn a_request_that_is_refused(subject: Subject) {
+pub(super) async fn a_request_that_is_refused(subject: Subject) {
     let reply = Reply::status(400).because("the prompt is too purple");
     let error = failure(&subject, reply, FailureKind::Request).await;
     assert!(error.to_string().contains("the prompt is too purple"), "{error:#}");
 }
 
-async fn a_connection_that_is_lost(subject: Subject) {
+pub(super) async fn a_connection_that_is_lost(subject: Subject) {
     let error = failure(&subject, Reply::dropped(), FailureKind::Transport).await;
     assert_says(&error, "connect", "try again later");
 }
 
-async fn an_answer_that_is_cut_off(subject: Subject) {
+pub(super) async fn an_answer_that_is_cut_off(subject: Subject) {
     let bench = subject.bench([Reply::text("<result>{\"n\":").at_output_limit().always()]).await;
     let error = sandcastle::run_with::<N>(bench.options()).await.unwrap_err();
     assert_eq!(error.structured_output().expect("the reason").stage(), Stage::Truncated, "{error:#}");
 }
 
-async fn an_answer_that_is_empty(subject: Subject) {
+pub(super) async fn an_answer_that_is_empty(subject: Subject) {
     let bench = subject.bench([Reply::empty().always()]).await;
     let error = sandcastle::run(bench.options()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AgentFailed);
@@ -90,7 +90,7 @@ async fn an_answer_that_is_empty(subject: Subject) {
     assert_eq!(error.structured_output().expect("the reason").stage(), Stage::Missing, "{error:#}");
 }
 
-async fn a_session_that_nobody_knows(subject: Subject) {
+pub(super) async fn a_session_that_nobody_knows(subject: Subject) {
     let bench = subject.bench([]).await;
     for unknown in ["00000000-0000-4000-8000-000000000000", "no-such-session"] {
         for options in [bench.options().resume_session(unknown), bench.options().fork_session(unknown)] {

@@ -1,7 +1,7 @@
-//! The engine with the real programs: every promise of a run, kept by Claude Code and by Codex.
+//! The engine with the real programs: every promise of a run, kept by Claude Code, Codex, pi and OpenCode.
 //!
-//! A scenario is written once and played with both, so that the two cannot drift apart; what only one of them does
-//! stands in the file of its name. `programs` has the facts of the programs themselves, without the engine. The model
+//! A scenario is written once and played with the first two, and with pi where it can keep it, so that they cannot drift
+//! apart; what only one of them does stands in the file of its name. `programs` has the facts of the programs themselves, without the engine. The model
 //! is a script on loopback, and each test has a home, a repository and a model server of its own.
 
 mod answers;
@@ -10,6 +10,8 @@ mod codex;
 mod corrections;
 mod endings;
 mod failures;
+mod opencode;
+mod pi;
 mod programs;
 mod residents;
 mod seen;
@@ -22,13 +24,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sandcastle::testing::ScratchRepo;
-use sandcastle::{Agent, ClaudeCode, Codex, Logging, NoSandbox, RunOptions};
+use sandcastle::{Agent, ClaudeCode, Codex, Logging, NoSandbox, OpenCode, Pi, RunOptions};
 
 use self::residents::Residents;
 use self::seen::Seen;
 use crate::run::{N, Retried};
 use crate::support::model_server::{ModelServer, Reply};
-use crate::support::real_agent::{Home, RealAgent};
+use crate::support::real_agent::{Home, RealAgent, SCRIPTED_MODEL};
 
 /// The prompt of a run whose prompt does not matter.
 const PROMPT: &str = "Do it, and answer as <result>JSON</result>.";
@@ -94,6 +96,18 @@ impl Subject {
     fn codex_of(program: RealAgent) -> Self {
         let agent = Arc::new(Codex::new("").program(&program.program));
         Self { program, agent }
+    }
+
+    fn pi() -> Option<Self> {
+        let program = RealAgent::pi()?;
+        let agent = Arc::new(Pi::new(SCRIPTED_MODEL).program(&program.program));
+        Some(Self { program, agent })
+    }
+
+    fn opencode() -> Option<Self> {
+        let program = RealAgent::opencode()?;
+        let agent = Arc::new(OpenCode::new(SCRIPTED_MODEL).program(&program.program));
+        Some(Self { program, agent })
     }
 
     /// A place to run it in, with a model that gives these replies.

@@ -209,6 +209,32 @@ fn codex_runs_from_the_launcher_that_npm_installs() {
     assert_eq!(finished.event("item.completed")["item"]["text"], "hello");
 }
 
+/// What went wrong stands in its last message alone.
+#[test]
+fn pi_exits_as_after_a_success_whatever_happened() {
+    let Some(agent) = RealAgent::pi() else { return };
+    let server = ModelServer::start([Reply::status(401).always()]);
+    let (home, repository) = (agent.home(&server), Repository::new());
+    let finished = agent.turn(&home, repository.path()).input("hello").run();
+    assert_eq!((finished.code(), finished.stderr.as_str()), (Some(0), ""), "{finished:#?}");
+    let last = finished.events_of("message_end").pop().expect("a message");
+    assert_eq!(last["message"]["stopReason"], "error", "{last}");
+}
+
+/// It believes the variable `PWD` more than its own working folder.
+#[test]
+fn opencode_works_where_its_option_says() {
+    let Some(agent) = RealAgent::opencode() else { return };
+    let server = ModelServer::start([Reply::shell("pwd"), Reply::text("hello")]);
+    let (home, repository, other) = (agent.home(&server), Repository::new(), Repository::new());
+    let home = home.with(&[("PWD", other.path().display().to_string())]);
+    let folder = repository.path().display().to_string();
+    let finished = agent.turn(&home, repository.path()).arguments(["--dir", &folder]).input("hello").run();
+    assert_eq!(finished.code(), Some(0), "{finished:#?}");
+    let real = std::fs::canonicalize(repository.path()).expect("a folder");
+    assert_eq!(server.turns()[1].tool_results()[0].trim(), real.display().to_string());
+}
+
 fn schema() -> Value {
     json!({
         "type": "object",

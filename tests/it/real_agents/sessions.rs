@@ -16,7 +16,7 @@ for_both_agents![
     w_22_nothing_of_the_first_turn_stops_the_next,
 ];
 
-async fn a_session_is_resumed_by_its_id(subject: Subject) {
+pub(super) async fn a_session_is_resumed_by_its_id(subject: Subject) {
     let bench =
         subject.bench([Reply::text("first answer").usage(100, 10), Reply::text(GOOD).usage(2000, 200)]).await;
     let first = sandcastle::run(bench.prompted("first prompt")).await.unwrap();
@@ -47,7 +47,7 @@ async fn a_session_is_resumed_from_a_result(subject: Subject) {
     }
 }
 
-async fn a_session_is_forked_by_its_id(subject: Subject) {
+pub(super) async fn a_session_is_forked_by_its_id(subject: Subject) {
     let replies = [("one", 10), ("two", 200), ("three", 3000)];
     let bench = subject.bench(replies.map(|(text, count)| Reply::text(text).usage(count, count))).await;
     let parent = sandcastle::run(bench.prompted("begin")).await.unwrap();
@@ -69,7 +69,7 @@ async fn a_session_is_forked_by_its_id(subject: Subject) {
     assert_eq!(bench.server.turns()[2].assistant_texts(), ["one", "two"]);
 }
 
-async fn two_forks_of_one_result_part(subject: Subject) {
+pub(super) async fn two_forks_of_one_result_part(subject: Subject) {
     let bench = subject.bench([Reply::text("one"), Reply::text("forked").always()]).await;
     let parent = sandcastle::run(bench.prompted("begin")).await.unwrap();
     let before = fs::read(session_file(&parent)).unwrap();
@@ -86,7 +86,7 @@ async fn two_forks_of_one_result_part(subject: Subject) {
     }
 }
 
-async fn every_iteration_is_a_session_of_its_own(subject: Subject) {
+pub(super) async fn every_iteration_is_a_session_of_its_own(subject: Subject) {
     let bench = subject
         .bench([
             Reply::text("One half is done.").usage(40, 4),

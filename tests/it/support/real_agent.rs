@@ -9,6 +9,7 @@ use std::env::consts::{ARCH, OS};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::model_server::ModelServer;
@@ -27,6 +28,13 @@ const CLAUDE_TURN: [&str; 5] = [
     "--model=sonnet",
 ];
 
+const PI_TURN: [&str; 5] = ["-p", "--mode", "json", "--model", SCRIPTED_MODEL];
+
+const OPENCODE_TURN: [&str; 6] = ["run", "--format", "json", "--auto", "--model", SCRIPTED_MODEL];
+
+/// The model of the server, as programs name it that know no models of their own.
+pub(crate) const SCRIPTED_MODEL: &str = "scripted/model";
+
 const CODEX_FREE_HAND: &str = "--dangerously-bypass-approvals-and-sandbox";
 
 /// A key that opens nothing.
@@ -44,6 +52,8 @@ pub(crate) struct RealAgent {
 enum Kind {
     ClaudeCode,
     Codex,
+    Pi,
+    OpenCode,
 }
 
 /// A scratch home folder and the whole environment of a program that lives in it.
@@ -80,12 +90,26 @@ impl RealAgent {
         Self::find(Kind::Codex, ".bin/codex")
     }
 
+    /// Finds pi, or says that the test is skipped.
+    #[track_caller]
+    pub(crate) fn pi() -> Option<Self> {
+        Self::find(Kind::Pi, ".bin/pi")
+    }
+
+    /// Finds OpenCode, or says that the test is skipped.
+    #[track_caller]
+    pub(crate) fn opencode() -> Option<Self> {
+        Self::find(Kind::OpenCode, &format!("opencode-{}/bin/opencode", npm_platform()))
+    }
+
     /// Makes a home in which the program asks this server and nobody else.
     pub(crate) fn home(&self, server: &ModelServer) -> Home {
         let home = Home::new();
         match self.kind {
             Kind::ClaudeCode => home.with(&claude_environment(server)),
             Kind::Codex => home.with(&[("MODEL_SERVER_KEY", DUMMY_KEY.to_owned())]).with_codex_config(server),
+            Kind::Pi => home.with(&[("PI_OFFLINE", "1".to_owned())]).with_pi_config(server),
+            Kind::OpenCode => home.with(&opencode_environment()).with_opencode_config(server),
         }
     }
 
@@ -94,6 +118,8 @@ impl RealAgent {
         let arguments: &[&str] = match self.kind {
             Kind::ClaudeCode => &CLAUDE_TURN,
             Kind::Codex => &["exec", "--json", CODEX_FREE_HAND, "-"],
+            Kind::Pi => &PI_TURN,
+            Kind::OpenCode => &OPENCODE_TURN,
         };
         self.invocation(home, folder).arguments(arguments)
     }
@@ -104,6 +130,8 @@ impl RealAgent {
         match self.kind {
             Kind::ClaudeCode => invocation.arguments(CLAUDE_TURN).arguments(["--resume", session]),
             Kind::Codex => invocation.arguments(["exec", "resume", "--json", CODEX_FREE_HAND, session, "-"]),
+            Kind::Pi => invocation.arguments(PI_TURN).arguments(["--session", session]),
+            Kind::OpenCode => invocation.arguments(OPENCODE_TURN).arguments(["--session", session]),
         }
     }
 
@@ -121,6 +149,8 @@ impl RealAgent {
         let name = match kind {
             Kind::ClaudeCode => "claude",
             Kind::Codex => "codex",
+            Kind::Pi => "pi",
+            Kind::OpenCode => "opencode",
         };
         absent(name, &format!("there is no `{}`; `.ci/install-agents` installs it", program.display()));
         None
@@ -186,6 +216,48 @@ enabled = false
     }
 }
 
+/// A plug-in that OpenCode wants to have in every home.
+const OPENCODE_PLUGIN: &str = "@opencode-ai/plugin";
+
+impl Home {
+    fn with_pi_config(self, server: &ModelServer) -> Self {
+        let models = json!([{ "id": "model", "reasoning": true }]);
+        let provider = json!({
+            "baseUrl": format!("{}/v1", server.url()),
+            "api": "openai-completions",
+            "apiKey": DUMMY_KEY,
+            "models": models,
+        });
+        self.write(".pi/agent/models.json", &json!({ "providers": { "scripted": provider } }));
+        // It tries again as often as ever, only sooner.
+        let retry = json!({ "baseDelayMs": 50, "provider": { "maxRetries": 0 } });
+        self.write(".pi/agent/settings.json", &json!({ "retry": retry }));
+        self
+    }
+
+    fn with_opencode_config(self, server: &ModelServer) -> Self {
+        let provider = json!({
+            "npm": "@ai-sdk/openai-compatible",
+            "options": { "baseURL": format!("{}/v1", server.url()), "apiKey": DUMMY_KEY },
+            "models": { "model": { "reasoning": true } },
+        });
+        let config = json!({ "provider": { "scripted": provider }, "snapshot": false });
+        self.write(".config/opencode/opencode.json", &config);
+        // As after an installation: otherwise each new home begins with one, from the network.
+        let dependencies = json!({ "dependencies": { OPENCODE_PLUGIN: "*" } });
+        self.write(".config/opencode/package.json", &dependencies);
+        self.write(".config/opencode/package-lock.json", &json!({ "packages": { "": dependencies } }));
+        self.write(".config/opencode/node_modules/package.json", &json!({}));
+        self
+    }
+
+    fn write(&self, file: &str, contents: &Value) {
+        let file = self.path().join(file);
+        fs::create_dir_all(file.parent().expect("a file in a folder")).expect("a folder in a new home");
+        fs::write(file, contents.to_string()).expect("a file in a new home");
+    }
+}
+
 /// The folders of the programs that agents and their tools need, and the system's own.
 pub(crate) fn search_path() -> String {
     let own = variable("PATH").unwrap_or_default();
@@ -208,6 +280,18 @@ fn claude_environment(server: &ModelServer) -> [(&'static str, String); 8] {
         // Without it the program refuses to work unattended as root.
         ("IS_SANDBOX", "1".to_owned()),
     ]
+}
+
+/// Nothing from the network, and nothing from the folders of other programs.
+fn opencode_environment() -> [(&'static str, String); 5] {
+    [
+        "OPENCODE_DISABLE_AUTOUPDATE",
+        "OPENCODE_DISABLE_MODELS_FETCH",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+        "OPENCODE_DISABLE_CLAUDE_CODE",
+    ]
+    .map(|name| (name, "1".to_owned()))
 }
 
 fn agents_folder() -> PathBuf {

@@ -25,8 +25,11 @@ pub(super) fn names(body: &Value) -> Vec<&str> {
             Some("namespace") => list(&tool["tools"]),
             _ => std::slice::from_ref(tool),
         })
-        // A tool of the provider's own (`{"type": "web_search"}`) has no other name than its type.
-        .filter_map(|tool| tool["name"].as_str().or_else(|| tool["type"].as_str()))
+        // Chat Completions put the name deeper; a tool of the provider's own (`{"type": "web_search"}`) has no other
+        // name than its type.
+        .filter_map(|tool| {
+            [&tool["name"], &tool["function"]["name"], &tool["type"]].into_iter().find_map(Value::as_str)
+        })
         .collect()
 }
 
@@ -57,6 +60,7 @@ pub(super) fn resolve(block: &Block, body: &Value) -> Result<Part, String> {
 fn shell_call(command: &str, offered: &[&str]) -> Result<Part, String> {
     let known = [
         ("Bash", json!({ "command": command, "description": "Runs a command" })),
+        ("bash", json!({ "command": command, "description": "Runs a command" })),
         ("exec_command", json!({ "cmd": command })),
         ("shell_command", json!({ "command": command })),
         ("shell", json!({ "command": ["bash", "-lc", command] })),

@@ -1,6 +1,6 @@
 //! What an agent asked: the recorded request and the questions that tests put to it.
 //!
-//! The questions are the same for both protocols: what the user said, what the model had said, what tools
+//! The questions are the same for all protocols: what the user said, what the model had said, what tools
 //! answered.
 
 use serde_json::Value;
@@ -74,7 +74,7 @@ impl Request {
             .filter_map(|item| match item["type"].as_str() {
                 Some("tool_result") => Some(&item["content"]),
                 Some("function_call_output" | "custom_tool_call_output") => Some(&item["output"]),
-                _ => None,
+                _ => (item["role"] == "tool").then_some(&item["content"]),
             })
             .map(|content| pieces(content).join("\n"))
             .collect()
@@ -92,7 +92,7 @@ impl Request {
             .collect()
     }
 
-    /// The messages (Messages) or items (Responses), oldest first.
+    /// The messages (Messages, Chat Completions) or items (Responses), oldest first.
     fn conversation(&self) -> impl Iterator<Item = &Value> {
         ["messages", "input"].into_iter().filter_map(|key| self.body[key].as_array()).flatten()
     }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here sends anything; [`super::http`] does.
 
+mod chat;
 mod messages;
 mod responses;
 
@@ -20,6 +21,8 @@ pub(super) enum Protocol {
     Messages,
     /// OpenAI Responses.
     Responses,
+    /// OpenAI Chat Completions.
+    Chat,
 }
 
 /// A response to be sent.
@@ -51,7 +54,8 @@ pub(super) enum Ending {
     Silence(Duration),
 }
 
-/// A server-sent event. Both protocols name it twice: on its own line and as the `type` of its data.
+/// A server-sent event. Most protocols name it twice: on its own line and as the `type` of its data. Chat Completions
+/// name none, and end with one that is a mere word.
 #[derive(Debug)]
 pub(super) struct Event(Value);
 
@@ -69,10 +73,14 @@ struct Turn<'a> {
 impl Protocol {
     /// The protocol of a request path, if it is one for answers.
     pub(super) fn of(path: &str) -> Option<Self> {
-        [("/v1/messages", Self::Messages), ("/v1/responses", Self::Responses)]
-            .into_iter()
-            .find(|(suffix, _)| path.ends_with(suffix))
-            .map(|(_, protocol)| protocol)
+        [
+            ("/v1/messages", Self::Messages),
+            ("/v1/responses", Self::Responses),
+            ("/v1/chat/completions", Self::Chat),
+        ]
+        .into_iter()
+        .find(|(suffix, _)| path.ends_with(suffix))
+        .map(|(_, protocol)| protocol)
     }
 
     /// What a client gets for its request, the `number`th of this server.
@@ -102,12 +110,14 @@ impl Protocol {
             let body = match self {
                 Self::Messages => messages::whole(&turn),
                 Self::Responses => responses::whole(&turn),
+                Self::Chat => chat::whole(&turn),
             };
             return Ok(Answer::Whole { status: 200, headers: Vec::new(), body });
         }
         let events = match self {
             Self::Messages => messages::events(&turn),
             Self::Responses => responses::events(&turn),
+            Self::Chat => chat::events(&turn),
         };
         let ending = if message.stop == Stop::Severed { Ending::Severed } else { Ending::Closed };
         Ok(Answer::Stream(Stream { events, pause: message.pause, ending }))
@@ -131,6 +141,9 @@ impl Turn<'_> {
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(word) = self.0.as_str() {
+            return write!(f, "data: {word}\n\n");
+        }
         let name = self.0["type"].as_str().unwrap_or("message");
         write!(f, "event: {name}\ndata: {}\n\n", self.0)
     }

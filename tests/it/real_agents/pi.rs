@@ -1,0 +1,163 @@
+//! pi: the promises of a run, and what only it does.
+//!
+//! It writes a session down once the model has answered, exits as after a success whatever happened, and begins a turn
+//! again by itself: where it differs so from the other programs, their scenarios are not its own.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+use sandcastle::event::FailureKind;
+use sandcastle::testing::ScratchRepo;
+use sandcastle::{AgentEvent, AttemptOutcome, ErrorKind};
+
+use super::endings::{cancelled, sleepers};
+use super::{GOOD, LONG, N, PROMPT, Seen, Subject, answers, corrections, failures, sessions};
+use crate::support::model_server::Reply;
+use crate::support::processes::UniqueSleep;
+
+/// Makes a test of each scenario that the program shares with the others.
+macro_rules! shared {
+    ($($module:ident::$scenario:ident),+ $(,)?) => {
+        $(
+            #[tokio::test]
+            async fn $scenario() {
+                if let Some(subject) = Subject::pi() {
+                    $module::$scenario(subject).await;
+                }
+            }
+        )+
+    };
+}
+
+shared![
+    answers::a_value_in_one_turn,
+    answers::a_commit_and_then_a_value,
+    answers::a_tag_that_a_tool_call_interrupts,
+    answers::a_tag_in_two_pieces_of_one_answer,
+    answers::only_what_is_said_is_an_answer,
+    answers::a_long_prompt_arrives,
+    corrections::a_bad_answer_is_corrected_in_its_session,
+    corrections::an_output_that_is_never_right_is_an_error,
+    corrections::a_retry_that_fails_leaves_the_first_refusal,
+    corrections::a_correction_is_sent_again_when_the_service_fails,
+    failures::a_key_that_is_refused,
+    failures::a_rate_limit_that_lasts,
+    failures::a_service_that_is_broken,
+    failures::a_request_that_is_refused,
+    failures::a_connection_that_is_lost,
+    failures::an_answer_that_is_cut_off,
+    failures::an_answer_that_is_empty,
+    failures::a_session_that_nobody_knows,
+    sessions::a_session_is_resumed_by_its_id,
+    sessions::a_session_is_forked_by_its_id,
+    sessions::two_forks_of_one_result_part,
+    sessions::every_iteration_is_a_session_of_its_own,
+];
+
+/// It tries three times more, and tells of each.
+#[tokio::test]
+async fn w_33_trouble_of_the_service_is_no_success() {
+    let Some(subject) = Subject::pi() else { return };
+    let bench = subject.bench([Reply::text(GOOD).and_shell("true"), Reply::status(429).always()]).await;
+    let seen = Seen::default();
+    let error = sandcastle::run_with::<N>(seen.by(bench.options())).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AgentFailed, "{error:#}");
+    assert!(error.to_string().contains("429"), "{error:#}");
+    let waits = seen.count(|event| matches!(event, AgentEvent::Waiting { .. }));
+    assert_eq!((waits, bench.server.turns().len()), (3, 5));
+    let told =
+        |event: &AgentEvent| matches!(event, AgentEvent::TurnFailed { failure: FailureKind::Transport, .. });
+    assert_eq!(seen.count(told), 1, "{seen:#?}");
+    assert_eq!(error.work().unwrap().attempts[0].outcome, AttemptOutcome::Transport);
+}
+
+#[tokio::test]
+async fn a_turn_that_it_begins_again_is_one_turn() {
+    let Some(subject) = Subject::pi() else { return };
+    let bench = subject.bench([Reply::status(500), Reply::text(GOOD)]).await;
+    let seen = Seen::default();
+    let result = sandcastle::run_with::<N>(seen.by(bench.options())).await.unwrap();
+    assert_eq!((result.output, result.text.as_str()), (N { n: 5 }, GOOD));
+    assert_eq!(seen.count(|event| matches!(event, AgentEvent::TurnFailed { .. })), 0, "{seen:#?}");
+}
+
+#[tokio::test]
+async fn a_request_that_hangs_is_ended() {
+    let Some(subject) = Subject::pi() else { return };
+    let bench = subject.bench([Reply::silence(LONG)]).await;
+    cancelled(&bench, bench.asked(1)).await;
+    let bench = subject.bench([Reply::silence(LONG)]).await;
+    let error =
+        sandcastle::run_with::<N>(bench.options().idle_timeout(Duration::from_secs(2))).await.unwrap_err();
+    bench.residents().assert_gone();
+    assert_eq!(error.kind(), ErrorKind::IdleTimeout, "{error:#}");
+}
+
+/// An answer in many pieces is no silence, though it is said only when it is whole.
+#[tokio::test]
+async fn a_slow_answer_is_not_taken_for_silence() {
+    let Some(subject) = Subject::pi() else { return };
+    let long = "x".repeat(4000 * 6);
+    let slow = Reply::text(format!("{long}{GOOD}")).slowly(Duration::from_millis(800));
+    let bench = subject.bench([slow]).await;
+    let options = bench.options().idle_timeout(Duration::from_secs(6));
+    assert_eq!(sandcastle::run_with::<N>(options).await.unwrap().output, N { n: 5 });
+}
+
+#[tokio::test]
+async fn a_tool_is_ended_and_the_session_goes_on() {
+    let Some(subject) = Subject::pi() else { return };
+    let sleep = UniqueSleep::new();
+    let bench = subject.bench([sleepers(&sleep), Reply::text(GOOD)]).await;
+    let error = cancelled(&bench, sleep.wait_for(2)).await;
+    assert_eq!(sleep.alive(), 0);
+    let work = error.work().unwrap();
+    assert_eq!(work.text, "Working.");
+    let session = work.session_id().unwrap().as_str();
+    let result = sandcastle::run_with::<N>(bench.options().resume_session(session)).await.unwrap();
+    assert_eq!(result.session_id().unwrap().as_str(), session);
+    assert_eq!(bench.server.turns()[1].assistant_texts(), ["Working."]);
+}
+
+#[tokio::test]
+async fn dropping_a_run_ends_a_tool() {
+    let Some(subject) = Subject::pi() else { return };
+    let sleep = UniqueSleep::new();
+    let bench = subject.bench([sleepers(&sleep)]).await;
+    let mut run = Box::pin(sandcastle::run_with::<N>(bench.options()));
+    tokio::select! {
+        ended = &mut run => panic!("it sleeps: {ended:?}"),
+        () = sleep.wait_for(2) => {}
+    }
+    drop(run);
+    bench.residents().assert_gone();
+    assert_eq!(sleep.alive(), 0);
+}
+
+/// It would ask whether to copy the session, and end as after a success when nobody answers.
+#[tokio::test]
+async fn a_session_belongs_to_its_folder() {
+    let Some(subject) = Subject::pi() else { return };
+    let bench = subject.bench([Reply::text("one")]).await;
+    let first = sandcastle::run(bench.options()).await.unwrap();
+    let elsewhere = ScratchRepo::new().await.unwrap();
+    let error = sandcastle::run(first.resume("go on").cwd(elsewhere.path())).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SessionNotFound, "{error:#}");
+    assert!(error.hints()[0].contains("in the same folder"), "{error:#}");
+    assert_eq!(bench.server.turns().len(), 1);
+}
+
+#[tokio::test]
+async fn the_file_is_found_from_a_folder_behind_a_link() {
+    let Some(subject) = Subject::pi() else { return };
+    let bench = subject.bench([Reply::text("one"), Reply::text("two")]).await;
+    let links = tempfile::tempdir().unwrap();
+    let link = links.path().join("link");
+    symlink(bench.repository.path(), &link).unwrap();
+    let first = sandcastle::run(bench.options().cwd(&link)).await.unwrap();
+    let file = first.iterations[0].session_file.as_ref().expect("a session file");
+    assert!(fs::read_to_string(file).unwrap().contains(PROMPT));
+    let second = sandcastle::run(first.resume("go on").cwd(bench.repository.path())).await.unwrap();
+    assert_eq!(second.session_id(), first.session_id());
+}
