@@ -136,7 +136,8 @@ impl Repository {
     /// Writes the files of what is checked out, over anything that is there.
     pub(crate) async fn populate(&self, limit: Duration) -> Result<()> {
         let git = self.git().clone().timeout(limit);
-        let args = ["reset", "--hard", "--quiet", "--no-recurse-submodules"];
+        // Not `reset`, which locks the branch as well: one that is killed would leave that lock in the repository.
+        let args = ["read-tree", "--reset", "-u", "--no-recurse-submodules", "HEAD"];
         // A partial clone fetches what it has not got.
         let answer = git.reach(args).await?;
         if answer.is_success() { Ok(()) } else { Err(answer.refused("check out the files", git.cwd())) }

@@ -79,7 +79,7 @@ pub(crate) enum Note {
     /// The commits that the run has brought so far, oldest first. The last note of this kind counts.
     Commits { commits: Vec<NotedCommit> },
     /// It is about to move `target` so that it holds `tip`. To be written before that.
-    Landing { source: String, tip: String, target: String, target_before: String },
+    Landing { source: String, tip: String, target: String },
     /// It has moved the target.
     Landed { target: String, commit: String },
     /// It is over.

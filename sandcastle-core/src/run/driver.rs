@@ -1,5 +1,7 @@
 //! The way of every run: checks, a place to work, iterations, outcome.
 
+use std::sync::Arc;
+
 use super::contract::Contract;
 use super::deadline::Limits;
 use super::entry::{self, Checked};
@@ -11,6 +13,7 @@ use super::ledger::Ledger;
 use super::options::Settings;
 use super::outcome::{Ending, RunResult};
 use super::retry::Attempts;
+use super::sessions::Sessions;
 use super::setup::SetUp;
 use super::shell::{Bounds, Shell};
 use super::timeouts::Timeouts;
@@ -36,9 +39,16 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn new(settings: Settings, checked: Checked) -> Self {
+    /// Begins to keep the record of the run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when the log or the journal cannot be written.
+    pub(super) fn begin(settings: Settings, checked: Checked) -> Result<(Self, Ledger)> {
         let limits = Limits::new(settings.idle_timeout, settings.completion_timeout, settings.total_timeout);
-        Self { settings, checked, limits }
+        let mut job = Self { settings, checked, limits };
+        let ledger = Ledger::open(&job)?;
+        job.checked.environment.mark(ledger.mark());
+        Ok((job, ledger))
     }
 
     pub(super) fn timeouts(&self) -> &Timeouts {
@@ -56,6 +66,12 @@ impl Job {
         }
     }
 
+    /// Returns what brings sessions to the agent and from it.
+    pub(super) fn sessions(&self) -> Sessions {
+        let Settings { agent, session_store, .. } = &self.settings;
+        Sessions::new(Arc::clone(agent), session_store.clone(), self.checked.cwd.clone())
+    }
+
     /// Returns what bounds every step.
     pub(super) fn bounds(&self) -> Bounds<'_> {
         Bounds { timeouts: self.timeouts(), limits: &self.limits, cancel: &self.settings.cancel }
@@ -66,8 +82,7 @@ impl Job {
 pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> Result<RunResult<C::Value>> {
     let spec = contract.spec();
     let checked = entry::check(&settings, spec.as_deref()).await?;
-    let job = Job::new(settings, checked);
-    let mut ledger = Ledger::open(&job)?;
+    let (job, mut ledger) = Job::begin(settings, checked)?;
     let mut judge = |locator: Locator| {
         let block = locator.finish()?;
         contract.judge(block.as_str())?;
@@ -126,6 +141,10 @@ async fn work(
     let prompt = resolved_prompt(job, number, workplace, spec, ledger).await?;
     let session = if number == 1 { job.checked.session.clone() } else { SessionRequest::Fresh };
     let stage = Stage::new(job, workplace);
+    stage.bring_in(&session, ledger).await?;
+    if let Some(spec) = spec {
+        ledger.asked(spec);
+    }
     match spec {
         Some(spec) => Attempts::new(&stage, spec).run(prompt, session, judge, ledger).await,
         None => once(&stage, &prompt, &session, ledger).await,

@@ -88,6 +88,9 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
         Ground::Own => None,
         Ground::Lent(lot) => Some(lot),
     };
+    if let Some(lot) = lent {
+        lot.place()?;
+    }
     let cwd = check_folder(settings.site.cwd.as_deref().or(lent.map(|lot| lot.cwd.as_path())))?;
     let mut warnings = Vec::new();
     let (prompt, command) = match asked {
@@ -98,10 +101,10 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
             (Some(prompt), (asked == Asked::Always).then_some(command))
         }
     };
-    let repository = Repository::discover(&cwd).await?;
     if let Some(lot) = lent {
         check_lot(lot, &cwd)?;
     }
+    let repository = Repository::discover(&cwd).await?;
     let run = RunId::generate();
     let plan = match lent {
         Some(lot) => Arc::clone(&lot.plan),

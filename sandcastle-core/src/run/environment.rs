@@ -32,6 +32,8 @@ pub(super) struct Layers<'a> {
 pub(super) struct Environment {
     variables: Variables,
     inherited: Variables,
+    /// What also the programs get that are run on this host.
+    mark: Vec<(OsString, OsString)>,
 }
 
 impl Environment {
@@ -75,7 +77,18 @@ impl Environment {
         check_names(in_order.into_iter().flatten())?;
         check_overlap(layers.sandbox, layers.agent)?;
         let merged: BTreeMap<OsString, OsString> = in_order.into_iter().flatten().cloned().collect();
-        Ok(Self { variables: merged.into_iter().collect(), inherited: Variables::default() })
+        Ok(Self { variables: merged.into_iter().collect(), ..Self::default() })
+    }
+
+    /// Adds the variable by which everything that a run starts is found again.
+    pub(super) fn mark(&mut self, mark: (OsString, OsString)) {
+        self.variables = self.variables.iter().cloned().chain([mark.clone()]).collect();
+        self.mark = vec![mark];
+    }
+
+    /// Returns what is set for programs that are run on this host, beside what they inherit.
+    pub(super) fn on_host(&self) -> &[(OsString, OsString)] {
+        &self.mark
     }
 
     /// Returns the variables, sorted by name.

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::driver::{Job, resolved_prompt};
-use super::entry;
+use super::entry::{self, Checked};
 use super::failure;
+use super::iteration::Stage;
 use super::ledger::Ledger;
 use super::options::{RunOptions, Settings};
 use super::output_mode::InteractiveOutput;
@@ -61,9 +62,8 @@ pub fn interactive<O: InteractiveOutput>(
 
 async fn hold(settings: Settings) -> Result<InteractiveResult> {
     let checked = entry::check_interactive(&settings).await?;
-    let job = Job::new(settings, checked);
-    command_of(&job, &job.checked.cwd, "")?;
-    let mut ledger = Ledger::open(&job)?;
+    command_of(&settings, &checked, &checked.cwd, "")?;
+    let (job, mut ledger) = Job::begin(settings, checked)?;
     match hold_open(&job, &mut ledger).await {
         Ok(exit_code) => {
             let work = ledger.succeed();
@@ -92,8 +92,9 @@ async fn hold_open(job: &Job, ledger: &mut Ledger) -> Result<Option<i32>> {
 
 async fn hold_in(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Result<Option<i32>> {
     let prompt = resolved_prompt(job, 1, workplace, None, ledger).await?;
+    Stage::new(job, workplace).bring_in(&job.checked.session, ledger).await?;
     let cwd = workplace.cwd(job);
-    let command = command_of(job, &cwd, &prompt)?;
+    let command = command_of(&job.settings, &job.checked, &cwd, &prompt)?;
     let name = command.program.to_string_lossy().into_owned();
     let mut program = Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&cwd);
     program.env.extend(command.env);
@@ -118,9 +119,9 @@ async fn hold_in(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Resul
     Ok(status.code())
 }
 
-fn command_of(job: &Job, cwd: &Path, prompt: &str) -> Result<AgentCommand> {
-    let agent = &job.settings.agent;
-    let request = AgentRequest::new(prompt, cwd, &job.checked.session);
+fn command_of(settings: &Settings, checked: &Checked, cwd: &Path, prompt: &str) -> Result<AgentCommand> {
+    let agent = &settings.agent;
+    let request = AgentRequest::new(prompt, cwd, &checked.session);
     agent.interactive_command(&request)?.ok_or_else(|| {
         let name = agent.name();
         let message = format!("open `{name}` for a person: it has no terminal program");

@@ -15,6 +15,8 @@ use super::environment::check_arguments;
 use super::event::RunEvent;
 use super::ledger::Ledger;
 use super::listener::{End, Listener};
+use super::sessions::{Inside, Sessions};
+use super::shell::Bounds;
 use super::workplace::Workplace;
 use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
 use crate::error::{Error, ErrorKind, Result};
@@ -36,6 +38,8 @@ pub(super) struct Stage<'a> {
     pub(super) signals: Vec<String>,
     pub(super) limits: Limits,
     pub(super) cancel: CancellationToken,
+    pub(super) bounds: Bounds<'a>,
+    pub(super) sessions: Sessions,
 }
 
 /// What one agent process did.
@@ -70,6 +74,8 @@ impl<'a> Stage<'a> {
             signals: job.settings.signals(),
             limits: job.limits,
             cancel: job.settings.cancel.clone(),
+            bounds: job.bounds(),
+            sessions: job.sessions(),
         }
     }
 
@@ -129,6 +135,20 @@ impl<'a> Stage<'a> {
                 .with_source(error)
                 .with_hint(hint)
         })
+    }
+
+    /// Brings the session that is asked for to where the agent looks for it.
+    pub(super) async fn bring_in(&self, session: &SessionRequest, ledger: &mut Ledger) -> Result<()> {
+        let (inside, limit) = (self.inside(), self.bounds.timeouts.session_transfer);
+        let bringing = self.sessions.bring_in(session, &inside);
+        let warnings = self.bounds.step("bring the session to the agent", limit, bringing).await?;
+        warnings.into_iter().for_each(|warning| ledger.warn(warning));
+        Ok(())
+    }
+
+    /// Returns where the agent is, as its sessions see it.
+    pub(super) fn inside(&self) -> Inside {
+        Inside { home: self.workplace.sandbox().home(), cwd: self.cwd.clone(), env: self.env.to_vec() }
     }
 
     pub(super) fn session_file(&self, session: &SessionId) -> Option<PathBuf> {

@@ -5,19 +5,25 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use std::path::Path;
+
 use super::audience::Audience;
 use super::driver::Job;
 use super::event::RunEvent;
 use super::log::{Header, LogName, RunLog};
+use super::notes;
 use super::outcome;
+use super::sessions::Captured;
 use super::setup::Notice;
 use super::workplace::Workplace;
 use crate::config::ConfigDir;
 use crate::error::{Error, Result};
 use crate::id::{BranchName, CommitId, SessionId};
+use crate::journal::{Journal, Outcome};
+use crate::output::OutputSpec;
 use crate::secret::Secrets;
 use crate::work::{Commit, Iteration, Usage, Work};
-use crate::worktree::{Closed, Gathered, Origin, Place};
+use crate::worktree::{Closed, Gathered, Landed, Landing, Origin, Place};
 
 /// The most warnings of an agent that are kept; all of them are in the log.
 const MAX_AGENT_WARNINGS: usize = 100;
@@ -33,6 +39,9 @@ pub(super) struct Ledger {
     /// Whether each iteration has a branch of its own.
     merges: bool,
     audience: Audience,
+    pub(super) journal: Journal,
+    /// How many of the agent processes are over whose sessions were captured.
+    captured: usize,
     /// What each session had used when it was last heard of.
     totals: HashMap<SessionId, Usage>,
 }
@@ -49,8 +58,9 @@ impl Ledger {
         let config = ConfigDir::of(&checked.repository);
         let log_name = LogName { target: plan.merges().then_some(target), source: &source, name };
         let log = RunLog::open(settings.logging.as_ref(), &config, &log_name)?;
+        let journal = Journal::begin(&config, &checked.run, &notes::begun(job))?;
         let audience = Audience::new(log, settings.on_event.clone(), checked.secrets.clone());
-        let mut ledger = Self::of(audience, plan.merges());
+        let mut ledger = Self::of(audience, journal, plan.merges());
         ledger.work.branch = Some(source.clone());
         let agent = settings.agent.name().to_owned();
         ledger.audience.header(&Header {
@@ -72,9 +82,18 @@ impl Ledger {
         Ok(ledger)
     }
 
-    fn of(audience: Audience, merges: bool) -> Self {
+    fn of(audience: Audience, journal: Journal, merges: bool) -> Self {
         let work = Work { log_file: audience.log_file().map(Into::into), ..Work::default() };
-        Self { work, landed: Vec::new(), origin: None, merges, audience, totals: HashMap::new() }
+        Self {
+            work,
+            landed: Vec::new(),
+            origin: None,
+            merges,
+            audience,
+            journal,
+            captured: 0,
+            totals: HashMap::new(),
+        }
     }
 
     /// Notes a work tree that is there.
@@ -92,7 +111,8 @@ impl Ledger {
     }
 
     /// Notes what became of a work tree.
-    pub(super) fn closed(&mut self, closed: Closed) {
+    pub(super) fn closed(&mut self, path: &Path, closed: Closed) {
+        self.note_closed(path, closed.preserved.is_some());
         closed.notes.into_iter().for_each(|note| self.warn(note));
         if closed.preserved.is_some() {
             self.work.preserved_worktree = closed.preserved;
@@ -100,7 +120,9 @@ impl Ledger {
     }
 
     /// Notes that the commits of an iteration are where they belong.
-    pub(super) fn landed(&mut self, source: &BranchName, target: &BranchName) {
+    pub(super) fn landed(&mut self, landing: &Landing<'_>, landed: &Landed) {
+        self.note_landed(landing, landed);
+        let (source, target) = (landing.source, landing.target);
         let commits = self.work.commits.len() - self.landed.len();
         let commits = u32::try_from(commits).unwrap_or(u32::MAX);
         self.landed.clone_from(&self.work.commits);
@@ -119,8 +141,31 @@ impl Ledger {
     }
 
     /// Notes the answer that was accepted.
-    pub(super) fn answered(&mut self, block: String) {
+    pub(super) fn accepted(&mut self, block: String, spec: &OutputSpec) {
+        self.note_accepted(&block, spec);
         self.work.answer = Some(block);
+    }
+
+    /// Returns the sessions that were held since this was asked last.
+    pub(super) fn sessions_to_capture(&mut self) -> Vec<SessionId> {
+        let held =
+            self.work.iterations[self.captured..].iter().filter_map(|iteration| iteration.session_id.clone());
+        let mut ids: Vec<SessionId> = held.collect();
+        ids.dedup();
+        self.captured = self.work.iterations.len();
+        ids
+    }
+
+    /// Notes where a session was captured.
+    pub(super) fn captured(&mut self, id: &SessionId, captured: Captured) {
+        captured.warnings.into_iter().for_each(|warning| self.warn(warning));
+        let Some(file) = captured.file else { return };
+        for iteration in &mut self.work.iterations {
+            if iteration.session_id.as_ref() == Some(id) {
+                iteration.session_file = Some(file.clone());
+            }
+        }
+        self.tell(&RunEvent::SessionCaptured { id: id.clone(), file });
     }
 
     /// Returns the number of the agent process that comes next.
@@ -196,6 +241,7 @@ impl Ledger {
             self.warn_once(note.clone());
         }
         self.work.commits = self.landed.iter().chain(&gathered.commits).cloned().collect();
+        self.note_commits();
         if !self.merges {
             self.note_branch(gathered.branch.clone());
         }
@@ -242,20 +288,24 @@ impl Ledger {
 
     /// Ends the record with a failure, which takes the work along.
     pub(super) fn fail(mut self, error: Error) -> Error {
-        let error = outcome::masked(error, self.audience.secrets());
+        let mut error = outcome::masked(error, self.audience.secrets());
+        outcome::complete(&mut error, &self.work);
         self.audience.failed(&error);
-        error.with_work(self.into_work())
+        let how = if error.is_cancelled() { Outcome::Cancelled } else { Outcome::Failed };
+        let said = error.to_string();
+        error.with_work(self.into_work(how, Some(said)))
     }
 
     /// Ends the record with success.
     pub(super) fn succeed(mut self) -> Work {
         self.work.answer = None;
         self.audience.succeeded(&self.work);
-        self.into_work()
+        self.into_work(Outcome::Done, None)
     }
 
     /// Returns the work, its sentences masked. What the agent said is the caller's data and stays what it is.
-    fn into_work(mut self) -> Work {
+    fn into_work(mut self, how: Outcome, error: Option<String>) -> Work {
+        self.work.warnings.extend(self.journal.end(how, error));
         self.work.warnings.extend(self.audience.troubles());
         for message in self.work.attempts.iter_mut().filter_map(|attempt| attempt.message.as_mut()) {
             *message = self.audience.secrets().mask(message).into_owned();

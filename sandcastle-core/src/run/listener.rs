@@ -160,8 +160,11 @@ impl<'a> Listener<'a> {
         let mut events = std::mem::take(&mut self.events);
         for event in events.drain(..) {
             self.take(&event);
-            if let AgentEvent::Warning { message } = &event {
-                ledger.agent_warned(self.stage.agent.name(), message);
+            match &event {
+                AgentEvent::Warning { message } => ledger.agent_warned(self.stage.agent.name(), message),
+                AgentEvent::Session { id } => ledger.named_session(id, || self.stage.session_file(id)),
+                AgentEvent::TurnCompleted { .. } => ledger.answered_with(self.locator.as_ref()),
+                _ => {}
             }
             ledger.tell(&RunEvent::Agent { event });
         }

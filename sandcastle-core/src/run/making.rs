@@ -55,6 +55,7 @@ impl Making {
     /// Checks what is asked for in a worktree that is there.
     pub(super) async fn in_lot(site: Site, sandbox: Option<&dyn SandboxProvider>, lot: &Lot) -> Result<Self> {
         entry::check_lent_site(&site, lot)?;
+        lot.place()?;
         let cwd = entry::check_folder(site.cwd.as_deref().or(Some(&lot.cwd)))?;
         entry::check_lot(lot, &cwd)?;
         let repository = Repository::discover(&cwd).await?;

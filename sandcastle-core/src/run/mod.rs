@@ -29,6 +29,7 @@ mod listener;
 mod log;
 mod logging;
 mod making;
+mod notes;
 mod options;
 mod outcome;
 mod output_mode;

@@ -276,6 +276,16 @@ pub(super) fn masked(mut error: Error, secrets: &Secrets) -> Error {
     secrets.mask_error(error)
 }
 
+/// Puts into a failed output what became known after it had failed: where the work is in the end.
+pub(super) fn complete(error: &mut Error, work: &Work) {
+    if let Some(output) = error.source_as_mut::<StructuredOutputError>() {
+        output.commits.clone_from(&work.commits);
+        output.branch.clone_from(&work.branch);
+        output.preserved_worktree.clone_from(&work.preserved_worktree);
+        output.session_file = work.session_file().cloned();
+    }
+}
+
 impl Error {
     /// Returns why no valid output was obtained, if that is what happened, or what the last answer lacked when
     /// something else ended the run afterwards.

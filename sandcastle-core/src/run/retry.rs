@@ -124,7 +124,7 @@ impl<'a> Attempts<'a> {
         ledger.record(turn.record);
         match verdict {
             Verdict::Accepted(block) => {
-                ledger.answered(block);
+                ledger.accepted(block, self.spec);
                 attempt.outcome = AttemptOutcome::Accepted;
                 ledger.work.attempts.push(attempt);
                 Ok(Next::Done(Ending {

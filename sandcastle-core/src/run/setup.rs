@@ -73,7 +73,7 @@ impl SetUp<'_> {
             return Err(Error::new(ErrorKind::Worktree, message)
                 .with_hint("commit the folder, or begin in one that the branch has"));
         }
-        let shell = Shell { sandbox: None, cwd: &cwd, env: &[] };
+        let shell = Shell { sandbox: None, cwd: &cwd, env: self.environment.on_host() };
         self.site.hooks.run_worktree_ready(&shell, &self.bounds, teller).await
     }
 
@@ -87,7 +87,7 @@ impl SetUp<'_> {
         let sandbox = self.start(provider, place.top()).await?;
         let host_cwd = joined(place.top(), self.below);
         let inside = joined(sandbox.worktree(), self.below);
-        let host = Shell { sandbox: None, cwd: &host_cwd, env: &[] };
+        let host = Shell { sandbox: None, cwd: &host_cwd, env: self.environment.on_host() };
         let shell = Shell { sandbox: Some(&*sandbox), cwd: &inside, env: self.environment.variables() };
         match self.site.hooks.run_sandbox_ready(&host, &shell, &self.bounds, teller).await {
             Ok(()) => Ok(sandbox),
@@ -101,14 +101,7 @@ impl SetUp<'_> {
     async fn start(&self, provider: &dyn SandboxProvider, top: &Path) -> Result<Arc<dyn SandboxHandle>> {
         let what = format!("make the sandbox `{}`", provider.name());
         let limit = self.bounds.timeouts.sandbox_start;
-        let making = async {
-            let making = provider.create(SandboxRequest::new(top));
-            tokio::time::timeout(limit, making).await.unwrap_or_else(|_| {
-                Err(Error::new(ErrorKind::StepTimeout, format!("{what} within {limit:?}"))
-                    .with_hint("raise `sandbox_start` in the timeouts"))
-            })
-        };
-        self.bounds.apply(&what, making).await
+        self.bounds.step(&what, limit, provider.create(SandboxRequest::new(top))).await
     }
 
     /// Closes a sandbox, and says what is wrong if it does not close: what was brought by then outweighs that.

@@ -175,6 +175,22 @@ impl Bounds<'_> {
         self.limits.cut_off(self.cancel).await
     }
 
+    /// As [`Bounds::apply`], for a step that has a limit of its own.
+    pub(super) async fn step<T>(
+        &self,
+        what: &str,
+        limit: Duration,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let limited = async {
+            tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+                Err(Error::new(ErrorKind::StepTimeout, format!("{what} within {limit:?}"))
+                    .with_hint("raise the limit of this step with `timeouts`"))
+            })
+        };
+        self.apply(what, limited).await
+    }
+
     /// Does `work`, unless the run is cancelled or out of time meanwhile: then it is dropped, and what it started has
     /// ended when this returns.
     pub(super) async fn apply<T>(&self, what: &str, work: impl Future<Output = Result<T>>) -> Result<T> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::driver::Job;
 use super::ground::Ground;
+use super::iteration::Stage;
 use super::ledger::Ledger;
 use super::setup::{Teller, joined};
 use crate::error::Result;
@@ -110,6 +111,7 @@ impl Workplace {
         // Before this nothing may be done that git could execute something for.
         let intact = self.wall.check().await;
         let gathered = ledger.collect(&self).await;
+        capture(job, &self, ledger).await;
         self.shelter.close(job, ledger).await;
         match intact {
             Ok(changes) => changes.into_iter().for_each(|change| ledger.warn(change)),
@@ -134,6 +136,23 @@ impl Workplace {
     }
 }
 
+/// Brings the sessions that were held here to the store. Whatever fails about it costs nothing that was done.
+async fn capture(job: &Job, workplace: &Workplace, ledger: &mut Ledger) {
+    if job.settings.session_store.is_none() {
+        return;
+    }
+    let stage = Stage::new(job, workplace);
+    let limit = job.timeouts().session_transfer;
+    for id in ledger.sessions_to_capture() {
+        let captured = tokio::time::timeout(limit, stage.sessions.bring_out(&id, &stage.inside())).await;
+        match captured {
+            Ok(Ok(captured)) => ledger.captured(&id, captured),
+            Ok(Err(error)) => ledger.warn(format!("the session `{id}` was not captured: failed to {error}")),
+            Err(_) => ledger.warn(format!("the session `{id}` was not captured within {limit:?}")),
+        }
+    }
+}
+
 /// Merges what was gathered into the target branch.
 async fn land(job: &Job, place: &Place, gathered: Result<Gathered>, ledger: &mut Ledger) -> Result<()> {
     let Some(tip) = gathered?.tip else { return Ok(()) };
@@ -144,8 +163,9 @@ async fn land(job: &Job, place: &Place, gathered: Result<Gathered>, ledger: &mut
         target: job.checked.plan.target_branch(),
         limit: job.timeouts().merge_to_host,
     };
-    landing.land().await?;
-    ledger.landed(landing.source, landing.target);
+    ledger.landing(&landing);
+    let landed = landing.land().await?;
+    ledger.landed(&landing, &landed);
     Ok(())
 }
 
@@ -154,8 +174,10 @@ impl Tenure {
         let tenure = match &job.settings.ground {
             Ground::Lent(lot) => Self::Lent(lot.place()?),
             Ground::Own => {
+                ledger.opening(&job.checked.plan, number);
                 let opening = job.checked.plan.open(number, job.timeouts().worktree);
-                let mut place = job.bounds().apply("make the worktree", opening).await?;
+                let opened = job.bounds().apply("make the worktree", opening).await;
+                let mut place = opened.inspect_err(|_| ledger.not_opened(&job.checked.plan, number))?;
                 place.notes().into_iter().for_each(|note| ledger.warn(note));
                 Self::Own(place)
             }
@@ -173,15 +195,21 @@ impl Tenure {
 
     /// Puts the work tree away, if it is ours to put away.
     async fn close(self, fate: Fate, ledger: &mut Ledger) {
-        if let Self::Own(place) = self {
-            ledger.closed(place.close(fate).await);
+        if let Self::Own(place) = self
+            && !place.is_in_place()
+        {
+            let top = place.top().to_path_buf();
+            ledger.closed(&top, place.close(fate).await);
         }
     }
 
     /// Keeps the work tree as it is.
     fn keep(self, why: &str, ledger: &mut Ledger) {
-        if let Self::Own(place) = self {
-            ledger.closed(place.keep(why));
+        if let Self::Own(place) = self
+            && !place.is_in_place()
+        {
+            let top = place.top().to_path_buf();
+            ledger.closed(&top, place.keep(why));
         }
     }
 }

@@ -90,7 +90,9 @@ impl Opening<'_> {
     async fn ready(&self, folder: &Path, made: &mut Made) -> Result<Place> {
         let gate = Lock::of_worktree_list(self.host, "make a worktree", GATE_LIMIT).await?;
         let deadline = Instant::now() + self.limit;
-        let repository = self.in_time(deadline, self.find_or_add(folder, made)).await?;
+        // Not cut short: a git that is killed while it changes branches leaves its locks in the repository. Each call is
+        // a matter of milliseconds, and has a limit of its own.
+        let repository = self.find_or_add(folder, made).await?;
         drop(gate);
         self.in_time(deadline, self.fill(&repository, deadline, made)).await?;
         let base = repository.head().await?.commit.ok_or_else(|| self.failed("it has no commit"))?;

@@ -91,6 +91,13 @@ impl Plan {
         }
     }
 
+    /// Returns where the worktree of an iteration is, or will be; `None` for the caller's own work tree.
+    pub(crate) fn folder(&self, iteration: u32) -> Option<PathBuf> {
+        let folder = names::folder_of(&self.source_branch(iteration));
+        let is_own = matches!(self.branches, Branches::Host);
+        (!is_own).then(|| real_path(&ConfigDir::of(&self.repository).place_of(Kept::Worktrees)).join(folder))
+    }
+
     /// Tells whether what the agent commits is to be merged into the target branch.
     pub(crate) fn merges(&self) -> bool {
         matches!(self.branches, Branches::Temporary(_))

@@ -6,6 +6,7 @@ mod entry;
 mod handles;
 mod hooks;
 mod iterations;
+mod merging;
 mod played;
 mod repositories;
 mod secrets;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use sandcastle::testing::{ScratchRepo, Scripted, Turn};
-use sandcastle::{Logging, NoSandbox, RunOptions};
+use sandcastle::{ErrorKind, Logging, NoSandbox, RunOptions};
 
 use super::{Bench, say};
 
@@ -38,9 +38,11 @@ async fn a_partial_clone_fetches_nothing_for_us() {
          git config core.sshCommand '{}'; echo 1234567890123456789012345678901234567890 >.git/refs/heads/main",
         script.display()
     );
-    let result = sandcastle::run(bench.options([Turn::new().shell(config).say("ok")])).await.unwrap();
+    let error = sandcastle::run(bench.options([Turn::new().shell(config).say("ok")])).await.unwrap_err();
     assert!(!mark.exists(), "git ran a program that the agent named");
-    assert!(result.warnings[0].contains("could not be listed"), "{:?}", result.warnings);
+    assert_eq!(error.kind(), ErrorKind::RepositoryChanged, "{error:#}");
+    let warnings = &error.work().unwrap().warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("could not be listed")), "{warnings:?}");
 }
 
 #[tokio::test]
@@ -49,9 +51,17 @@ async fn a_repository_that_the_agent_broke_is_told() {
         ["rm -r .git", "echo garbage >.git/HEAD", "git commit -q --allow-empty -m x; rm -r .git/objects/??"]
     {
         let bench = Bench::new().await;
-        let result = sandcastle::run(bench.options([Turn::new().shell(damage).say("ok")])).await.unwrap();
-        let warning = result.warnings.first().unwrap_or_else(|| panic!("{damage}: nothing is said"));
-        assert!(warning.contains("could not be listed"), "{damage}: {warning}");
+        let warnings = match sandcastle::run(bench.options([Turn::new().shell(damage).say("ok")])).await {
+            Ok(result) => result.warnings,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::RepositoryChanged, "{damage}: {error:#}");
+                error.work().unwrap().warnings.clone()
+            }
+        };
+        assert!(
+            warnings.iter().any(|warning| warning.contains("could not be listed")),
+            "{damage}: {warnings:?}"
+        );
     }
 }
 

@@ -67,7 +67,7 @@ async fn a_sandbox_belongs_to_one_work_tree() {
     let sandbox =
         create_sandbox(SandboxOptions::new(NoSandbox::new()).cwd(bench.repository.path())).await.unwrap();
     let error = sandbox.run(bench.options([say("x")]).cwd(other.path())).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Sandbox);
+    assert_eq!(error.kind(), ErrorKind::InvalidOptions);
     assert!(error.to_string().contains(&other.path().display().to_string()), "{error}");
     let nowhere =
         create_sandbox(SandboxOptions::new(NoSandbox::new()).cwd("/no/such/folder")).await.unwrap_err();

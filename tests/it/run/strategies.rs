@@ -1,144 +1,37 @@
-//! Branch strategies: where an agent works, where its commits end, and what is left behind.
+//! Branch strategies: where an agent works, and what is left behind.
 
 use std::path::Path;
 use std::time::Duration;
 
-use sandcastle::testing::{Script, Sequence, Turn};
+use sandcastle::testing::Turn;
 use sandcastle::{BranchStrategy, ErrorKind, RunEvent};
 
-use super::{Bench, N, Retried, say};
+use super::{Bench, say};
 
-const GOOD: &str = r#"<result>{"n":5}</result>"#;
-
-fn work() -> Turn {
+pub(super) fn work() -> Turn {
     Turn::new().write_file("made.txt", "by the agent").commit("Work")
 }
 
 impl Bench {
-    async fn git<const N: usize>(&self, args: [&str; N]) -> String {
+    pub(super) async fn git<const N: usize>(&self, args: [&str; N]) -> String {
         self.repository.git(args).await.unwrap()
     }
 
     /// The branches other than `main`, and the work trees other than the main one.
-    async fn left_over(&self) -> (Vec<String>, usize) {
+    pub(super) async fn left_over(&self) -> (Vec<String>, usize) {
         let branches = self.git(["for-each-ref", "--format=%(refname:short)", "refs/heads"]).await;
         let worktrees = self.git(["worktree", "list", "--porcelain"]).await;
         let branches = branches.lines().filter(|name| *name != "main").map(str::to_owned).collect();
         (branches, worktrees.lines().filter(|line| line.starts_with("worktree ")).count() - 1)
     }
 
-    async fn subjects(&self, rev: &str) -> Vec<String> {
+    pub(super) async fn subjects(&self, rev: &str) -> Vec<String> {
         self.git(["log", "--format=%s", rev]).await.lines().map(str::to_owned).collect()
     }
 
-    fn exists(&self, path: &str) -> bool {
+    pub(super) fn exists(&self, path: &str) -> bool {
         self.repository.path().join(path).exists()
     }
-}
-
-#[tokio::test]
-async fn merge_to_head_lands_on_the_branch_that_is_checked_out() {
-    let bench = Bench::new().await;
-    let turn = Turn::new()
-        .shell("pwd >seen; git branch --show-current >>seen; git add seen")
-        .commit("Work")
-        .say("ok");
-    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head()).name("My Fix");
-    let result = sandcastle::run(options).await.unwrap();
-    assert_eq!((result.branch.as_str(), result.commits.len()), ("main", 1));
-    assert_eq!(result.preserved_worktree, None);
-    assert_eq!(bench.subjects("main").await, ["Work", "begin"]);
-    let seen = std::fs::read_to_string(bench.repository.path().join("seen")).unwrap();
-    assert!(seen.contains("/.sandcastle/worktrees/") && seen.contains("sandcastle/my-fix/20"), "{seen}");
-    assert_eq!(bench.left_over().await, (vec![], 0));
-    assert_eq!(bench.git(["status", "--porcelain"]).await, "");
-}
-
-#[tokio::test]
-async fn case_142_w_11_a_host_that_moved_ahead_gets_a_merge() {
-    let bench = Bench::new().await;
-    let root = bench.repository.path().display();
-    let host = format!("cd '{root}' && echo 1 >hosts && git add hosts && git commit -qm Host");
-    let turn = work().shell(host).say("ok");
-    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
-    let result = sandcastle::run(options).await.unwrap();
-    let subjects: Vec<_> = result.commits.iter().map(|commit| commit.subject.as_str()).collect();
-    assert_eq!(subjects, ["Work"], "the host's commit is not the agent's");
-    assert!(bench.exists("made.txt") && bench.exists("hosts"));
-    assert_eq!(bench.git(["rev-list", "--count", "--merges", "HEAD"]).await, "1");
-    assert_eq!(bench.git(["status", "--porcelain"]).await, "");
-}
-
-#[tokio::test]
-async fn case_144_w_11_edits_of_the_user_stay() {
-    let bench = Bench::new().await;
-    bench.repository.write("README.md", "edited\n").unwrap();
-    let options = bench.options([work().say("ok")]).branch_strategy(BranchStrategy::merge_to_head());
-    sandcastle::run(options).await.unwrap();
-    assert!(bench.exists("made.txt"));
-    assert_eq!(bench.git(["diff", "--name-only"]).await, "README.md");
-}
-
-#[tokio::test]
-async fn case_144_w_11_edits_in_the_way_are_refused_and_the_branch_is_kept() {
-    let bench = Bench::new().await;
-    bench.repository.write("README.md", "edited\n").unwrap();
-    let turn = Turn::new().write_file("README.md", "the agent's").commit("Work").say(GOOD);
-    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
-    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Merge, "{error:#}");
-    assert!(format!("{error:#}").contains("README.md"), "{error:#}");
-    let branch = error.work().unwrap().branch.clone().unwrap();
-    assert!(branch.starts_with("sandcastle/"), "{branch}");
-    assert!(format!("{error:#}").contains(branch.as_str()), "{error:#}");
-    assert_eq!(bench.subjects(&branch).await, ["Work", "begin"]);
-    assert_eq!(error.work().unwrap().commits.len(), 1);
-    assert_eq!(error.work().unwrap().answer.as_deref(), Some(r#"{"n":5}"#), "an accepted answer is not lost");
-    let readme = std::fs::read_to_string(bench.repository.path().join("README.md")).unwrap();
-    assert_eq!((readme.as_str(), bench.subjects("main").await.len()), ("edited\n", 1));
-}
-
-#[tokio::test]
-async fn w_11_a_conflict_leaves_the_host_alone_and_says_how_to_finish() {
-    let bench = Bench::new().await;
-    let root = bench.repository.path().display();
-    let host = format!("cd '{root}' && echo host >README.md && git commit -qam Host");
-    let turn = Turn::new().write_file("README.md", "agent").commit("Work").shell(host).say("ok");
-    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
-    let error = sandcastle::run(options).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Merge);
-    let shown = format!("{error:#}");
-    let branch = error.work().unwrap().branch.clone().unwrap();
-    assert!(shown.contains("README.md") && shown.contains(&format!("git merge {branch}")), "{shown}");
-    assert_eq!(bench.git(["status", "--porcelain"]).await, "");
-    assert!(!bench.exists(".git/MERGE_HEAD"));
-    assert_eq!(bench.subjects(&branch).await, ["Work", "begin"]);
-}
-
-#[tokio::test]
-async fn a_user_who_changed_branches_meanwhile_keeps_their_checkout() {
-    let bench = Bench::new().await;
-    let root = bench.repository.path().display();
-    let turn = work().shell(format!("cd '{root}' && git checkout -qb elsewhere")).say("ok");
-    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
-    let result = sandcastle::run(options).await.unwrap();
-    assert_eq!(result.branch, "main");
-    assert_eq!(bench.subjects("main").await, ["Work", "begin"]);
-    assert_eq!(bench.git(["branch", "--show-current"]).await, "elsewhere");
-    assert!(!bench.exists("made.txt"));
-    assert_eq!(bench.git(["status", "--porcelain"]).await, "");
-}
-
-#[tokio::test]
-async fn case_147_uncommitted_work_is_kept_and_named() {
-    let bench = Bench::new().await;
-    let turn = work().write_file("unfinished.txt", "half").say("ok");
-    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
-    let result = sandcastle::run(options).await.unwrap();
-    let kept = result.preserved_worktree.expect("a worktree that is kept");
-    assert_eq!(std::fs::read_to_string(kept.join("unfinished.txt")).unwrap(), "half");
-    assert_eq!(bench.subjects("main").await, ["Work", "begin"], "what was committed has landed");
-    assert!(result.warnings.iter().any(|warning| warning.contains(&kept.display().to_string())));
 }
 
 #[tokio::test]
@@ -157,36 +50,6 @@ async fn w_8_the_prompt_names_the_very_branches() {
     let branch = std::fs::read_to_string(bench.repository.path().join("branch")).unwrap();
     let prompts = bench.prompts(result.session_id().unwrap());
     assert_eq!(prompts, [format!("on {} for main", branch.trim_end())]);
-}
-
-#[tokio::test]
-async fn each_iteration_lands_before_the_next_begins() {
-    let bench = Bench::new().await;
-    let script =
-        Script::new().turn(Turn::new().shell("echo 1 >>log; git add log").commit("One").say("more")).turn(
-            Turn::new().shell("echo 2 >>log; git add log").commit("Two").say("<promise>COMPLETE</promise>"),
-        );
-    let agent =
-        sandcastle::Scripted::new(script.sequence(Sequence::AcrossSessions)).state_dir(bench.state.path());
-    let options = bench.options_of(agent).branch_strategy(BranchStrategy::merge_to_head()).max_iterations(5);
-    let result = sandcastle::run(options).await.unwrap();
-    assert_eq!(bench.subjects("main").await, ["Two", "One", "begin"]);
-    let subjects: Vec<_> = result.commits.iter().map(|commit| commit.subject.as_str()).collect();
-    assert_eq!((subjects, result.iterations.len()), (vec!["One", "Two"], 2));
-    assert_eq!(bench.left_over().await, (vec![], 0));
-}
-
-#[tokio::test]
-async fn an_earlier_iteration_survives_a_later_failure() {
-    let bench = Bench::new().await;
-    let script = Script::new().turn(work().say("more")).turn(Turn::new().exit(3));
-    let agent =
-        sandcastle::Scripted::new(script.sequence(Sequence::AcrossSessions)).state_dir(bench.state.path());
-    let options = bench.options_of(agent).branch_strategy(BranchStrategy::merge_to_head()).max_iterations(2);
-    let error = sandcastle::run(options).await.unwrap_err();
-    assert_eq!(error.work().unwrap().commits.len(), 1);
-    assert_eq!(bench.subjects("main").await, ["Work", "begin"]);
-    assert_eq!(bench.left_over().await, (vec![], 0));
 }
 
 #[tokio::test]
@@ -233,33 +96,6 @@ async fn w_2_branch_names_that_a_shell_would_run_are_refused() {
 }
 
 #[tokio::test]
-async fn case_51_an_output_that_failed_keeps_everything() {
-    let bench = Bench::new().await;
-    let options = bench.options([work().say("no block")]).branch_strategy(BranchStrategy::merge_to_head());
-    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
-    let failed = error.structured_output().unwrap();
-    let branch = failed.branch.clone().unwrap();
-    assert!(branch.starts_with("sandcastle/"), "{branch}");
-    assert_eq!(bench.subjects(&branch).await, ["Work", "begin"]);
-    assert_eq!(bench.subjects("main").await, ["begin"], "what did not come to an end is not merged");
-    let kept = failed.preserved_worktree.clone().expect("the worktree");
-    assert!(kept.join("made.txt").exists());
-    assert!(failed.session_id.is_some());
-}
-
-#[tokio::test]
-async fn retries_work_in_one_worktree_and_land_once() {
-    let bench = Bench::new().await;
-    let again =
-        Turn::new().shell("test -f made.txt || exit 9").write_file("more", "1").commit("More").say(GOOD);
-    let options =
-        bench.options([work().say("no block"), again]).branch_strategy(BranchStrategy::merge_to_head());
-    let result = sandcastle::run_with::<Retried>(options).await.unwrap();
-    assert_eq!((result.output.n, result.commits.len(), result.attempts.len()), (5, 2, 2));
-    assert_eq!(bench.subjects("main").await, ["More", "Work", "begin"]);
-}
-
-#[tokio::test]
 async fn case_117_w_22_a_session_goes_on_in_another_worktree() {
     let bench = Bench::new().await;
     let again = Turn::new().say("and on");
@@ -303,15 +139,13 @@ async fn w_51_a_bare_repository_has_worktrees_too() {
     let bench = Bench::new().await;
     let bare = bench.state.path().join("bare.git");
     bench.git(["clone", "-q", "--bare", ".", bare.to_str().unwrap()]).await;
-    let identity = Turn::new().shell("git config user.name A; git config user.email a@example.invalid");
-    let turn = identity.write_file("x", "1").commit("Work").say("ok");
-    let strategy = BranchStrategy::branch("agent/bare");
-    let agent = bench.options([turn]).cwd(&bare).branch_strategy(strategy).env("GIT_AUTHOR_NAME", "A");
-    let result = sandcastle::run(agent).await;
-    // The agent configures the repository, which the wall refuses; its commits are there all the same.
-    let error = result.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::RepositoryChanged, "{error:#}");
-    assert_eq!(error.work().unwrap().commits.len(), 1);
+    let turn = Turn::new().write_file("x", "1").commit("Work").say("ok");
+    let options = bench.options([turn]).cwd(&bare).branch_strategy(BranchStrategy::branch("agent/bare"));
+    let identity = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
+    let options = identity.into_iter().fold(options, |options, key| options.env(key, "a@example.invalid"));
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!((result.branch.as_str(), result.commits.len()), ("agent/bare", 1));
+    assert!(bare.join(".sandcastle/worktrees").is_dir(), "it is kept with the repository");
     let head = bench.options([say("ok")]).cwd(&bare);
     let error = sandcastle::run(head).await.unwrap_err();
     assert!(error.to_string().contains("not in a work tree"), "{error}");

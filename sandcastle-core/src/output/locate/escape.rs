@@ -15,7 +15,7 @@ const MAX_CONTROL: usize = 64;
 const MAX_STRING: usize = 4096;
 
 /// Removes escape sequences; remembers one that is cut by the end of a piece.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct EscapeFilter {
     state: State,
 }

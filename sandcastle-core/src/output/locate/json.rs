@@ -12,7 +12,7 @@ use super::trailer::{Trailer, TrailerStep};
 use crate::output::{ExtractError, OutputFormat};
 
 /// The locator for [`OutputFormat::Json`](crate::output::OutputFormat::Json).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct JsonScan {
     name: String,
     tags: TagFinder,

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use super::MAX_BLOCK_BYTES;
 
 /// An attempt whose fate is open.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Attempt {
     /// The position behind its opener; also its name.
     start: usize,
@@ -56,7 +56,7 @@ pub(super) struct Outcome {
 }
 
 /// All open attempts, and the outcome that stands.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
     open: VecDeque<Attempt>,
     /// The outcome of the last attempt.

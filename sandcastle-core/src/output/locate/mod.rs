@@ -50,13 +50,13 @@ const PART_BYTES: usize = 32 << 10;
 /// assert_eq!(locator.finish()?.as_str(), r#"{"text": "a </result> b"}"#);
 /// # Ok::<(), sandcastle_core::output::ExtractError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Locator {
     escapes: EscapeFilter,
     scan: Scan,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Scan {
     Json(Box<JsonScan>),
     Text(Box<TextScan>),

@@ -54,12 +54,12 @@ pub(super) enum Begin {
 }
 
 /// Follows the text behind one opener.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Opener {
     phase: Phase,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Phase {
     /// No fence was seen yet.
     Bare(Lead),
@@ -79,14 +79,14 @@ enum Phase {
 }
 
 /// What one byte told.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct OpenerStep {
     /// A value begins in the line of the fence with this mark; the opener is still to be followed.
     pub(super) inline: Option<(Begin, u8)>,
     pub(super) main: Main,
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Main {
     #[default]
     Wait,
@@ -151,7 +151,7 @@ impl Opener {
 }
 
 /// White space and the beginning of a value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Lead {
     Space,
     Minus,
@@ -208,7 +208,7 @@ fn is_word(glyph: Glyph) -> bool {
 }
 
 /// The reading in which the value begins in the line of the fence.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Inline {
     /// Before or in the one word that may come first; while that may still be the value itself, with its beginning.
     First(Option<Lead>),

@@ -25,7 +25,7 @@ pub(super) struct Start {
 }
 
 /// All values whose next byte means the same.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Reader {
     place: Place,
     depth: usize,
@@ -42,13 +42,13 @@ enum Place {
 }
 
 /// The readers of all open values.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Readers {
     readers: Vec<Reader>,
 }
 
 /// What became of the values in reading one byte.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ReadStep {
     /// The value that ended with this byte.
     pub(super) complete: Option<Start>,

@@ -3,7 +3,7 @@
 use super::MAX_BLOCK_BYTES;
 
 /// A window on the text, from some position to the present one.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Store {
     text: String,
     base: usize,

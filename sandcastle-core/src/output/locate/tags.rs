@@ -15,7 +15,7 @@ pub(super) enum Tag {
 }
 
 /// Follows one tag through the text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TagFinder {
     /// Finds `name>`.
     finder: Finder<'static>,

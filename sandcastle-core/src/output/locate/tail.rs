@@ -4,7 +4,7 @@
 const TAIL_BYTES: usize = 8 << 10;
 
 /// The last few kilobytes of the text.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tail {
     /// Goes before `current`; long enough together with it, unless the text is short.
     previous: String,

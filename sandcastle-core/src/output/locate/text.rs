@@ -11,7 +11,7 @@ use super::tail::Tail;
 use crate::output::{ExtractError, OutputFormat};
 
 /// The locator for [`OutputFormat::Text`](crate::output::OutputFormat::Text).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TextScan {
     name: String,
     tags: TagFinder,

@@ -4,7 +4,7 @@ use super::opener::{Glyph, GlyphKind};
 use super::tags::Tag;
 
 /// Follows the text behind the value of one attempt.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Trailer {
     /// The position of the attempt.
     pub(super) attempt: usize,
@@ -13,7 +13,7 @@ pub(super) struct Trailer {
     phase: Phase,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Phase {
     /// A closing fence with this mark has to come.
     Unfenced(u8),

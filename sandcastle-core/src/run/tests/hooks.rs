@@ -95,7 +95,8 @@ async fn hooks_of_both_sides_run_side_by_side() {
         .host_sandbox_ready(hook("b"))
         .sandbox_ready(hook("c"))
         .sandbox_ready(hook("d"));
-    assert_eq!(sandbox_ready(&bench, &hooks).await.unwrap().len(), 4);
+    // Each tells that it has begun, and that it is over.
+    assert_eq!(sandbox_ready(&bench, &hooks).await.unwrap().len(), 8);
 }
 
 #[tokio::test]

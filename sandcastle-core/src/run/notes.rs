@@ -1,0 +1,119 @@
+//! What a run writes into its journal, so that it can be recovered when this process is killed.
+//!
+//! What is about to be owned is noted before it is, and what was done after it is. Only the words are here; when they are
+//! written is the affair of the `ledger` and of those who tell it what happens.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::driver::Job;
+use super::ledger::Ledger;
+use crate::id::SessionId;
+use crate::journal::{Begun, Fate, Format, Note, NotedCommit, Origin};
+use crate::output::locate::Locator;
+use crate::output::{OutputFormat, OutputSpec};
+use crate::worktree::{Landed, Landing, Plan};
+
+/// Describes a run before it does anything.
+pub(super) fn begun(job: &Job) -> Begun {
+    let Job { settings, checked, .. } = job;
+    let plan = &checked.plan;
+    let repository = checked.repository.top().unwrap_or(checked.repository.home());
+    Begun {
+        name: settings.site.name.as_deref().map(|name| checked.secrets.mask(name).into_owned()),
+        agent: settings.agent.name().to_owned(),
+        model: settings.agent.model().map(str::to_owned),
+        sandbox: settings.sandbox.name().to_owned(),
+        strategy: plan.strategy().to_owned(),
+        cwd: checked.cwd.clone().into(),
+        repository: repository.to_path_buf().into(),
+        source_branch: Some(plan.source_branch(1).to_string()),
+        target_branch: Some(plan.target_branch().to_string()),
+    }
+}
+
+impl Ledger {
+    /// Returns the variable that everything which the run starts has to carry.
+    pub(super) fn mark(&self) -> (OsString, OsString) {
+        self.journal.mark().variable()
+    }
+
+    fn note(&mut self, note: &Note) {
+        if let Some(warning) = self.journal.note(note) {
+            self.warn(warning);
+        }
+    }
+
+    /// Notes the worktree that is about to be made or used.
+    pub(super) fn opening(&mut self, plan: &Plan, number: u32) {
+        let Some(path) = plan.folder(number) else { return };
+        let origin = if path.exists() { Origin::Reused } else { Origin::Fresh };
+        let branch = plan.source_branch(number).to_string();
+        self.note(&Note::Worktree { path: path.into(), branch, base: None, origin });
+    }
+
+    /// Notes that there is no worktree to be done with: it was not made.
+    pub(super) fn not_opened(&mut self, plan: &Plan, number: u32) {
+        if let Some(path) = plan.folder(number).filter(|path| !path.exists()) {
+            self.note_closed(&path, false);
+        }
+    }
+
+    pub(super) fn note_closed(&mut self, path: &Path, preserved: bool) {
+        let fate = if preserved { Fate::Preserved } else { Fate::Removed };
+        self.note(&Note::WorktreeClosed { path: path.to_path_buf().into(), fate });
+    }
+
+    /// Notes the conversation that the agent named.
+    pub(super) fn named_session(&mut self, id: &SessionId, file: impl FnOnce() -> Option<PathBuf>) {
+        let file = file().map(Into::into);
+        self.note(&Note::Session { id: id.to_string(), file });
+    }
+
+    /// Notes what is asked for.
+    pub(super) fn asked(&mut self, spec: &OutputSpec) {
+        let format = match spec.format() {
+            OutputFormat::Json => Format::Json,
+            OutputFormat::Text => Format::Text,
+        };
+        self.note(&Note::Output { tag: spec.tag().to_owned(), format, schema: spec.schema().clone() });
+    }
+
+    /// Notes the answer of a turn that is over, while its process may go on.
+    pub(super) fn answered_with(&mut self, locator: Option<&Locator>) {
+        if let Some(Ok(block)) = locator.cloned().map(Locator::finish) {
+            self.note(&Note::Answered { block: block.into_string() });
+        }
+    }
+
+    pub(super) fn note_accepted(&mut self, block: &str, spec: &OutputSpec) {
+        if let Ok(value) = spec.read_block(block) {
+            self.note(&Note::Accepted { value });
+        }
+    }
+
+    pub(super) fn note_commits(&mut self) {
+        let commits: Vec<NotedCommit> = self.work.commits.iter().map(NotedCommit::from).collect();
+        if !commits.is_empty() {
+            self.note(&Note::Commits { commits });
+        }
+    }
+
+    /// Notes a branch that is about to be moved.
+    pub(super) fn landing(&mut self, landing: &Landing<'_>) {
+        self.note(&Note::Landing {
+            source: landing.source.to_string(),
+            tip: landing.tip.to_string(),
+            target: landing.target.to_string(),
+        });
+    }
+
+    pub(super) fn note_landed(&mut self, landing: &Landing<'_>, landed: &Landed) {
+        let commit = match landed {
+            Landed::Nothing => landing.tip,
+            Landed::FastForward { to } => to,
+            Landed::Merged { commit } => commit,
+        };
+        self.note(&Note::Landed { target: landing.target.to_string(), commit: commit.to_string() });
+    }
+}
