@@ -37,11 +37,11 @@ const MAX_SESSION: u64 = 1024 * 1024 * 1024;
 pub(super) fn find(session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
     let suffix = suffix(session);
     if is_set(place, SESSION_FOLDER) {
-        let mut store = SessionStore::open(place, SESSION_FOLDER, "", "")?;
+        let mut store = crate::session_store::Layout::new(SESSION_FOLDER, "", "").store(place)?;
         let root = store.root().to_owned();
         return newest(&mut store, &root, &suffix);
     }
-    let mut store = SessionStore::open(place, OWN_FOLDER, ".pi/agent", "sessions")?;
+    let mut store = crate::session_store::Layout::new(OWN_FOLDER, ".pi/agent", "sessions").store(place)?;
     let root = store.root().to_owned();
     let expected = store.folder(&root, folder_name(place.cwd));
     if let Some(found) = expected.and_then(|folder| newest(&mut store, &folder, &suffix)) {
