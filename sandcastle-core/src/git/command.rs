@@ -116,6 +116,8 @@ pub(crate) struct Git {
     env: Vec<(OsString, OsString)>,
     timeout: Duration,
     configuration: Configuration,
+    /// Files that git reads to their end before it does anything.
+    read_first: Vec<PathBuf>,
 }
 
 /// Says whose the configuration is that git finds in the folder it works in.
@@ -178,7 +180,20 @@ pub(crate) fn path_from(bytes: &[u8]) -> PathBuf {
 impl Git {
     /// Aims at `cwd`; the repository is found from there.
     pub(crate) fn at(cwd: impl Into<PathBuf>) -> Self {
-        Self { cwd: cwd.into(), env: Vec::new(), timeout: TIMEOUT, configuration: Configuration::Foreign }
+        Self {
+            cwd: cwd.into(),
+            env: Vec::new(),
+            timeout: TIMEOUT,
+            configuration: Configuration::Foreign,
+            read_first: Vec::new(),
+        }
+    }
+
+    /// Names files that git will read: a pipe or a device in the place of one would be waited for, or read for ever.
+    #[must_use]
+    pub(super) fn reads_first(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.read_first.extend(files);
+        self
     }
 
     /// Says whose configuration git will find.
@@ -291,6 +306,14 @@ impl Git {
     }
 
     async fn run(&self, program: &Program) -> Result<Answer> {
+        let is_odd = |path: &&PathBuf| std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+        if let Some(odd) = self.read_first.iter().find(is_odd) {
+            return Err(Error::new(
+                ErrorKind::Git,
+                format!("run `git`: `{}` is no plain file", odd.display()),
+            )
+            .with_hint("put back what was there before git can use the repository"));
+        }
         let captured =
             capture(program, OUTPUT_LIMIT, self.timeout).await.map_err(|error| not_run(&self.cwd, error))?;
         Ok(Answer { stdout: captured.stdout, stderr: captured.stderr, code: captured.status.code() })

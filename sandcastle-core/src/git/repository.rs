@@ -33,7 +33,7 @@ impl Repository {
     /// # Errors
     /// [`ErrorKind::Git`] when there is none, or git cannot use it.
     pub(crate) async fn discover(cwd: &Path) -> Result<Self> {
-        let git = Git::at(cwd);
+        let git = Git::at(cwd).reads_first(cwd.ancestors().map(|folder| folder.join(".git/config")));
         let places = git.ask(["rev-parse", ABSOLUTE, "--git-dir", "--git-common-dir"]).await?;
         if places.stderr.contains("not a git repository") {
             return Err(Error::new(
@@ -62,7 +62,10 @@ impl Repository {
 
     /// Names the folders in the environment, so that no file in them that names another is asked again.
     fn aimed(top: Option<&Path>, git_dir: &Path, common_dir: &Path) -> Git {
-        let git = Git::at(top.unwrap_or(git_dir)).env("GIT_DIR", git_dir).env("GIT_COMMON_DIR", common_dir);
+        let git = Git::at(top.unwrap_or(git_dir))
+            .env("GIT_DIR", git_dir)
+            .env("GIT_COMMON_DIR", common_dir)
+            .reads_first([common_dir.join("config"), git_dir.join("config.worktree"), git_dir.join("HEAD")]);
         match top {
             Some(top) => git.env("GIT_WORK_TREE", top),
             None => git,

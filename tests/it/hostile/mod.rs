@@ -26,7 +26,7 @@ impl Trap {
     async fn new() -> Self {
         let trap = Self { repository: ScratchRepo::new().await.unwrap(), outside: TempDir::new().unwrap() };
         let evil =
-            format!("#!/bin/sh\necho \"$0 $*\" >>'{}'\ncat 2>/dev/null\nexit 0\n", trap.mark().display());
+            format!("#!/bin/sh\necho \"$0 $*\" >>'{}'\nexit 0\n", trap.mark().display());
         std::fs::write(trap.evil(), evil).unwrap();
         std::fs::set_permissions(trap.evil(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         // Something to merge with, to check out and to clean.

@@ -47,8 +47,8 @@ pub(super) const VECTORS: &[Vector] = &[
     ),
     changed(
         "a smudge filter of the branch's own attributes",
-        "git config filter.evil.smudge \"$EVIL\"; git config filter.evil.required true;
-         echo '* filter=evil' >.gitattributes; git add .gitattributes; git -c filter.evil.smudge= -c filter.evil.required=false commit -qm Attributes",
+        "echo '* filter=evil' >.gitattributes; git add .gitattributes; git commit -qm Attributes;
+         git config filter.evil.smudge \"$EVIL\"; git config filter.evil.required true",
         "git config filter.evil.smudge \"$EVIL\"; echo '* filter=evil' >.gitattributes; rm both.txt; git checkout -q both.txt",
     ),
     changed(
