@@ -126,7 +126,12 @@ impl Error {
     /// Tells whether the failure was found before anything was started.
     #[must_use]
     pub fn is_entry_check(&self) -> bool {
-        matches!(self.kind(), ErrorKind::InvalidOptions | ErrorKind::Prompt | ErrorKind::InvalidOutput)
+        match self.kind() {
+            ErrorKind::InvalidOptions | ErrorKind::Prompt | ErrorKind::InvalidOutput => true,
+            // These are found at the entry, or later by a run that has a record of what it did.
+            ErrorKind::Git | ErrorKind::SessionNotFound => self.work().is_none(),
+            _ => false,
+        }
     }
 
     /// Tells whether the run ended because it was cancelled.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tracing::{Instrument, Span};
+
 use super::contract::Contract;
 use super::deadline::Limits;
 use super::entry::{self, Checked};
@@ -17,6 +19,7 @@ use super::sessions::Sessions;
 use super::setup::SetUp;
 use super::shell::{Bounds, Shell};
 use super::timeouts::Timeouts;
+use super::trace;
 use super::workplace::{Work, Workplace};
 use crate::error::{ErrorKind, Result};
 use crate::event::StopReason;
@@ -49,6 +52,14 @@ impl Job {
         let ledger = Ledger::open(&job)?;
         job.checked.environment.mark(ledger.mark());
         Ok((job, ledger))
+    }
+
+    /// Returns the span of everything that happens in it.
+    pub(super) fn span(&self) -> Span {
+        let Self { settings, checked, .. } = self;
+        let name = settings.site.name.as_deref().map(|name| checked.secrets.mask(name));
+        let branch = checked.plan.source_branch(1);
+        trace::run(&checked.run, settings.agent.name(), name.as_deref(), &branch)
     }
 
     pub(super) fn timeouts(&self) -> &Timeouts {
@@ -88,7 +99,8 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
         contract.judge(block.as_str())?;
         Ok(block.as_str().to_owned())
     };
-    let ending = go(&job, spec.as_deref(), &mut judge, &mut ledger).await;
+    let span = job.span();
+    let ending = go(&job, spec.as_deref(), &mut judge, &mut ledger).instrument(span).await;
     match ending {
         Ok(ending) => match contract.into_value() {
             Some(value) => Ok(RunResult::new(value, ledger.succeed(), ending, job.settings)),
@@ -188,9 +200,7 @@ async fn once(
     session: &SessionRequest,
     ledger: &mut Ledger,
 ) -> Result<Ending> {
-    ledger.tell(&RunEvent::IterationStarted { number: ledger.next_process() });
     let turn = stage.play(prompt, session, None, ledger).await?;
-    ledger.collect_commits(stage.workplace).await;
     ledger.record(turn.record);
     match &turn.end {
         TurnEnd::Completed(StopReason::Complete) if turn.spoke => {

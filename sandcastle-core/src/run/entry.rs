@@ -13,7 +13,8 @@
 //! 8. the prompt contains the opening tag of the output, as far as it is known before its shell expressions are run;
 //! 9. the agent can be given this prompt;
 //! 10. the folder is in a git repository that the branch strategy can work in;
-//! 11. the variables: names that are some, none set for both the sandbox and the agent, no declared secret in an argument.
+//! 11. the session to resume or fork is there, if the home folder of the agent is known;
+//! 12. the variables: names that are some, none set for both the sandbox and the agent, no declared secret in an argument.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use super::environment::{self, Environment};
 use super::ground::{Ground, Lot};
 use super::options::Settings;
+use super::sessions::Sessions;
 use super::site::Site;
 use crate::agent::{Agent, AgentCommand, AgentRequest};
 use crate::config::ConfigDir;
@@ -118,6 +120,12 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
     let (sandbox, agent) = (settings.sandbox.as_ref(), settings.agent.as_ref());
     let environment = Environment::of(&config, sandbox, agent, &settings.site.env)?;
     let secrets = environment.secrets(&settings.site.secrets)?;
+    let lent_home = lent.and_then(|lot| lot.sandbox()).and_then(|sandbox| sandbox.home());
+    if let Some(home) = lent_home.or_else(|| sandbox.home()) {
+        let sessions =
+            Sessions::new(Arc::clone(&settings.agent), settings.session_store.clone(), cwd.clone());
+        sessions.check(&session, &home, environment.variables())?;
+    }
     if let Some(command) = command {
         warnings.extend(environment::check_arguments(&command, &secrets)?);
     }

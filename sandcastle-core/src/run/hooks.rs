@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, TryStreamExt};
 
+use tracing::Instrument;
+
 use super::event::RunEvent;
 use super::setup::Teller;
 use super::shell::{Bounds, Call, Shell, Stdout};
+use super::trace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::one_line;
 use crate::sandbox::BoxFuture;
@@ -223,7 +226,7 @@ impl Hook {
         argv.extend(["sh", "-c", &self.command]);
         let limit = self.timeout.unwrap_or(bounds.timeouts.hook);
         let call = Call { argv, shown: &self.command, limit, stdout: Stdout::End };
-        let finished = shell.run(call).await.map_err(|failure| {
+        let finished = shell.run(call).instrument(trace::hook(point.name())).await.map_err(|failure| {
             let error = failure.into_error(ErrorKind::Hook, &format!("run a hook for {point}"));
             match error.kind() {
                 ErrorKind::StepTimeout => error.with_hint(

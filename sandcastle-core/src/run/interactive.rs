@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tracing::Instrument;
+
 use super::driver::{Job, resolved_prompt};
 use super::entry::{self, Checked};
 use super::failure;
@@ -64,7 +66,7 @@ async fn hold(settings: Settings) -> Result<InteractiveResult> {
     let checked = entry::check_interactive(&settings).await?;
     command_of(&settings, &checked, &checked.cwd, "")?;
     let (job, mut ledger) = Job::begin(settings, checked)?;
-    match hold_open(&job, &mut ledger).await {
+    match hold_open(&job, &mut ledger).instrument(job.span()).await {
         Ok(exit_code) => {
             let work = ledger.succeed();
             Ok(InteractiveResult {

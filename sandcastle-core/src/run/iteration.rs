@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::deadline::Limits;
 use super::driver::Job;
@@ -17,6 +18,7 @@ use super::ledger::Ledger;
 use super::listener::{End, Listener};
 use super::sessions::{Inside, Sessions};
 use super::shell::Bounds;
+use super::trace;
 use super::workplace::Workplace;
 use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
 use crate::error::{Error, ErrorKind, Result};
@@ -87,11 +89,24 @@ impl<'a> Stage<'a> {
         locator: Option<Locator>,
         ledger: &mut Ledger,
     ) -> Result<Turn> {
+        let number = ledger.next_process();
+        ledger.tell(&RunEvent::IterationStarted { number });
+        self.play_to_the_end(prompt, session, locator, ledger).instrument(trace::iteration(number)).await
+    }
+
+    async fn play_to_the_end(
+        &self,
+        prompt: &str,
+        session: &SessionRequest,
+        locator: Option<Locator>,
+        ledger: &mut Ledger,
+    ) -> Result<Turn> {
         let command = self.agent.command(&AgentRequest::new(prompt, &self.cwd, session))?;
         if let Some(warning) = check_arguments(&command, ledger.secrets())? {
             ledger.warn(warning);
         }
         self.learn_usage_before(session, ledger);
+        ledger.playing();
         let stop = command.stop;
         let begun = Instant::now();
         let mut running = self.start(command).await?;

@@ -40,6 +40,8 @@ pub(super) struct Ledger {
     merges: bool,
     audience: Audience,
     pub(super) journal: Journal,
+    /// What was found when nothing had happened since.
+    gathered: Option<Gathered>,
     /// How many of the agent processes are over whose sessions were captured.
     captured: usize,
     /// What each session had used when it was last heard of.
@@ -91,6 +93,7 @@ impl Ledger {
             merges,
             audience,
             journal,
+            gathered: None,
             captured: 0,
             totals: HashMap::new(),
         }
@@ -107,6 +110,7 @@ impl Ledger {
 
     /// Notes where an iteration begins, and returns what its commits are counted from.
     pub(super) fn began(&mut self, origin: Origin) -> Origin {
+        self.gathered = None;
         if self.merges { origin } else { self.origin.get_or_insert(origin).clone() }
     }
 
@@ -228,8 +232,16 @@ impl Ledger {
         }
     }
 
+    /// Notes that an agent process begins, which may commit.
+    pub(super) fn playing(&mut self) {
+        self.gathered = None;
+    }
+
     /// Lists the commits that the agent has made since the run began. If that is not possible, it is told.
     pub(super) async fn collect(&mut self, workplace: &Workplace) -> Result<Gathered> {
+        if let Some(gathered) = self.gathered.clone() {
+            return Ok(gathered);
+        }
         let gathered = match workplace.gather().await {
             Ok(gathered) => gathered,
             Err(error) => {
@@ -245,6 +257,7 @@ impl Ledger {
         if !self.merges {
             self.note_branch(gathered.branch.clone());
         }
+        self.gathered = Some(gathered.clone());
         Ok(gathered)
     }
 

@@ -7,12 +7,15 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use tracing::Instrument;
+
 use super::driver::Judge;
 use super::event::RunEvent;
 use super::failure;
 use super::iteration::{Stage, Turn, TurnEnd};
 use super::ledger::Ledger;
 use super::outcome::{AnswerGuarantee, Ending, StructuredOutputError};
+use super::trace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
 use crate::output::{ExtractError, OutputSpec, Seen, Stage as OutputStage};
@@ -88,8 +91,8 @@ impl<'a> Attempts<'a> {
     }
 
     async fn play_once(&self, prompt: &str, session: &SessionRequest, ledger: &mut Ledger) -> Result<Turn> {
-        ledger.tell(&RunEvent::IterationStarted { number: ledger.next_process() });
-        self.stage.play(prompt, session, Some(self.spec.locator()), ledger).await
+        let span = trace::attempt(following(ledger.work.attempts.len()));
+        self.stage.play(prompt, session, Some(self.spec.locator()), ledger).instrument(span).await
     }
 
     /// Waits before something is said again. A run that is cut off meanwhile starts no further process.

@@ -42,7 +42,7 @@ pub(super) struct Inside {
 
 /// Says whether there is a session of some id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+enum Known {
     /// It is in this file.
     Yes(PathBuf),
     /// It is in none of these folders.
@@ -67,7 +67,7 @@ impl Sessions {
 
     /// Looks for a session before there is a sandbox: in the store, and in `home` if it is known already which home
     /// the agent will have. Nothing is brought. [`Known::No`] is final only where the agent will have no other home.
-    pub(super) fn known(&self, id: &SessionId, home: Option<&Path>, env: &[(OsString, OsString)]) -> Known {
+    fn known(&self, id: &SessionId, home: Option<&Path>, env: &[(OsString, OsString)]) -> Known {
         let home = home.map(|home| SessionPlace::new(home, &self.host_cwd, env));
         let mut searched = Vec::new();
         for place in home.into_iter().chain(self.stored()) {
@@ -77,6 +77,24 @@ impl Sessions {
             searched.extend(self.agent.session_folder(&place));
         }
         if searched.is_empty() { Known::CannotTell } else { Known::No(searched) }
+    }
+
+    /// Checks that the session that is asked for is where the agent will be able to go on with it, as far as that can be told
+    /// before there is a sandbox. `home` is the home that the agent will have.
+    ///
+    /// # Errors
+    /// [`ErrorKind::SessionNotFound`] when it is not there.
+    pub(super) fn check(
+        &self,
+        request: &SessionRequest,
+        home: &Path,
+        env: &[(OsString, OsString)],
+    ) -> Result<()> {
+        let Some(id) = request.origin() else { return Ok(()) };
+        match self.known(id, Some(home), env) {
+            Known::No(searched) => Err(not_found(id, self.agent.name(), &searched)),
+            Known::Yes(_) | Known::CannotTell => Ok(()),
+        }
     }
 
     /// Brings the session that is asked for to where the agent will look for it, and returns what is to be warned of.

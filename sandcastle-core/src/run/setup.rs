@@ -5,10 +5,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tracing::Instrument;
+
 use super::environment::Environment;
 use super::event::RunEvent;
 use super::shell::{Bounds, Shell};
 use super::site::Site;
+use super::trace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::sandbox::{SandboxHandle, SandboxProvider, SandboxRequest};
@@ -101,7 +104,8 @@ impl SetUp<'_> {
     async fn start(&self, provider: &dyn SandboxProvider, top: &Path) -> Result<Arc<dyn SandboxHandle>> {
         let what = format!("make the sandbox `{}`", provider.name());
         let limit = self.bounds.timeouts.sandbox_start;
-        self.bounds.step(&what, limit, provider.create(SandboxRequest::new(top))).await
+        let making = provider.create(SandboxRequest::new(top)).instrument(trace::sandbox(provider.name()));
+        self.bounds.step(&what, limit, making).await
     }
 
     /// Closes a sandbox, and says what is wrong if it does not close: what was brought by then outweighs that.

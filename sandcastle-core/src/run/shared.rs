@@ -268,6 +268,10 @@ impl SandboxProvider for Sandbox {
         self.provider.inherited_env()
     }
 
+    fn home(&self) -> Option<PathBuf> {
+        self.handle.home()
+    }
+
     fn create<'a>(&'a self, request: SandboxRequest<'a>) -> BoxFuture<'a, Result<Arc<dyn SandboxHandle>>> {
         Box::pin(async move {
             if request.worktree != self.worktree {

@@ -11,13 +11,8 @@ use crate::event::AgentEvent;
 use crate::id::RunId;
 
 /// Spans a run.
-pub(super) fn run(id: &RunId, agent: &str, name: Option<&str>) -> Span {
-    info_span!("run", run = id.as_str(), agent, name, branch = tracing::field::Empty)
-}
-
-/// Notes the branch of a run when it is known.
-pub(super) fn on_branch(run: &Span, branch: &str) {
-    run.record("branch", branch);
+pub(super) fn run(id: &RunId, agent: &str, name: Option<&str>, branch: &str) -> Span {
+    info_span!("run", run = id.as_str(), agent, name, branch)
 }
 
 /// Spans the making of a sandbox.

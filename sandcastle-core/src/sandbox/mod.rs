@@ -38,6 +38,12 @@ pub trait SandboxProvider: Send + Sync + fmt::Debug + 'static {
         Vec::new()
     }
 
+    /// Returns the home folder that programs inside will have, as seen from this host, if that is known before a sandbox is
+    /// made. A session that is to be resumed is looked for there.
+    fn home(&self) -> Option<PathBuf> {
+        None
+    }
+
     /// Makes a sandbox for the work tree at `request.worktree`.
     ///
     /// A dropped future leaves nothing behind.

@@ -89,6 +89,10 @@ impl SandboxProvider for NoSandbox {
         }
     }
 
+    fn home(&self) -> Option<PathBuf> {
+        self.variable("HOME").map(PathBuf::from)
+    }
+
     fn create<'a>(&'a self, request: SandboxRequest<'a>) -> BoxFuture<'a, Result<Arc<dyn SandboxHandle>>> {
         let handle = Handle { provider: self.clone(), worktree: request.worktree.to_path_buf() };
         Box::pin(async move { Ok(Arc::new(handle) as Arc<dyn SandboxHandle>) })
@@ -107,7 +111,7 @@ impl SandboxHandle for Handle {
     }
 
     fn home(&self) -> Option<PathBuf> {
-        self.provider.variable("HOME").map(PathBuf::from)
+        SandboxProvider::home(&self.provider)
     }
 
     fn start<'a>(&'a self, mut program: Program) -> BoxFuture<'a, io::Result<Running>> {

@@ -28,16 +28,19 @@ async fn money_is_reported() {
     assert!(result.usage.cost_usd.is_some_and(|cost| cost > 0.0), "{:?}", result.usage);
 }
 
+/// The program itself looks for a session in the folder it was held in; it is brought to where it goes on.
 #[tokio::test]
-async fn a_session_belongs_to_its_folder() {
+async fn case_117_a_session_goes_on_in_another_repository() {
     let Some(subject) = Subject::claude_code() else { return };
-    let bench = subject.bench([Reply::text("one")]).await;
+    let bench = subject.bench([Reply::text("one"), Reply::text("two")]).await;
     let first = sandcastle::run(bench.options()).await.unwrap();
     let elsewhere = ScratchRepo::new().await.unwrap();
-    let error = sandcastle::run(first.resume("go on").cwd(elsewhere.path())).await.unwrap_err();
+    let second = sandcastle::run(first.resume("go on").cwd(elsewhere.path())).await.unwrap();
+    assert_eq!((second.text.as_str(), second.session_id()), ("two", first.session_id()));
+    let unknown = first.resume("go on").resume_session("00000000-0000-4000-8000-000000000000");
+    let error = sandcastle::run(unknown).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SessionNotFound, "{error:#}");
-    assert!(error.hints()[0].contains("in the same folder"), "{error:#}");
-    assert_eq!(bench.server.turns().len(), 1);
+    assert_eq!(bench.server.turns().len(), 2, "it was not started");
 }
 
 /// A sub-agent asks the same model, so its answer is the second reply.

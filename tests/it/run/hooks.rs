@@ -199,3 +199,23 @@ async fn the_tag_may_come_out_of_an_expression() {
     assert!(error.to_string().contains("<result>"), "{error}");
     assert!(error.work().is_none_or(|work| work.iterations.is_empty()));
 }
+
+#[tokio::test]
+async fn case_165_the_configuration_is_that_of_the_main_tree() {
+    let bench = Bench::new().await;
+    bench.repository.write(".sandcastle/.env", "WORD=main\n").unwrap();
+    let linked = bench.state.path().join("linked");
+    bench.repository.git(["worktree", "add", "-q", linked.to_str().unwrap()]).await.unwrap();
+    let turn = || Turn::new().shell(r#"echo "$WORD" >seen; git add seen"#).commit("Seen").say("ok");
+    for strategy in [BranchStrategy::head(), BranchStrategy::merge_to_head()] {
+        let options = bench.options([turn()]).cwd(&linked).branch_strategy(strategy);
+        sandcastle::run(options).await.unwrap();
+        assert_eq!(std::fs::read_to_string(linked.join("seen")).unwrap(), "main\n");
+        bench
+            .repository
+            .git(["-C", linked.to_str().unwrap(), "reset", "-q", "--hard", "HEAD~1"])
+            .await
+            .unwrap();
+    }
+    assert!(!linked.join(".sandcastle").exists());
+}

@@ -1,5 +1,6 @@
 //! Branch strategies: where an agent works, and what is left behind.
 
+use std::future::IntoFuture;
 use std::path::Path;
 use std::time::Duration;
 
@@ -259,4 +260,22 @@ async fn many_runs_at_once_each_on_its_own_branch() {
     assert_eq!(bench.git(["rev-list", "--count", "--no-merges", "main"]).await, "9");
     assert_eq!(bench.git(["status", "--porcelain"]).await, "");
     assert_eq!(bench.left_over().await, (vec![], 0));
+}
+
+#[tokio::test]
+async fn case_122_forks_at_once_have_branches_of_their_own() {
+    let bench = Bench::new().await;
+    let turns = [
+        work().say("one"),
+        Turn::new().shell("test -f made.txt").write_file("more", "1").commit("More").say("two"),
+    ];
+    let options = bench.options(turns).branch_strategy(BranchStrategy::merge_to_head());
+    let first = sandcastle::run(options.logging(sandcastle::Logging::off())).await.unwrap();
+    let fork = |name: &str| first.fork("go on").branch_strategy(BranchStrategy::branch(name)).into_future();
+    let (left, right) = tokio::join!(fork("agent/left"), fork("agent/right"));
+    let (left, right) = (left.unwrap(), right.unwrap());
+    assert_ne!(left.session_id(), right.session_id());
+    assert_ne!(left.session_id(), first.session_id());
+    assert_eq!((left.branch.as_str(), right.branch.as_str()), ("agent/left", "agent/right"));
+    assert_eq!((left.commits.len(), right.commits.len()), (1, 1));
 }

@@ -65,8 +65,7 @@ impl Subscriber for Notes {
 fn spans_say_where_in_a_run_something_happens() {
     let id = RunId::new("20261130-094312-5f3a9c").unwrap();
     let notes = Notes::of(|| {
-        let span = run(&id, "scripted", Some("fix"));
-        on_branch(&span, "agent/fix");
+        let span = run(&id, "scripted", Some("fix"), "agent/fix");
         sandbox("docker");
         hook("host-worktree-ready");
         iteration(1);
@@ -74,8 +73,7 @@ fn spans_say_where_in_a_run_something_happens() {
     });
     assert_eq!(
         notes,
-        "span run run=\"20261130-094312-5f3a9c\" agent=\"scripted\" name=\"fix\"\n\
-         then branch=\"agent/fix\"\n\
+        "span run run=\"20261130-094312-5f3a9c\" agent=\"scripted\" name=\"fix\" branch=\"agent/fix\"\n\
          span sandbox sandbox=\"docker\"\n\
          span hook hook=\"host-worktree-ready\"\n\
          span iteration number=1\n\
