@@ -15,7 +15,9 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "agents")]
-pub use sandcastle_agents::{ClaudeCode, Codex, Effort, PermissionMode, Scripted, registry};
+pub use sandcastle_agents::{
+    ApprovalMode, ClaudeCode, Codex, Effort, Gemini, PermissionMode, Scripted, registry,
+};
 pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
     CancellationToken, Commit, CommitId, Error, ErrorKind, Executed, Exit, ExtractError, InteractiveOutput,

@@ -1,6 +1,6 @@
 //! The coding agents that Sandcastle can run: one folder per program.
 //!
-//! [`ClaudeCode`] and [`Codex`] run real programs; [`Scripted`] plays a script, for tests. Each says how its program
+//! [`ClaudeCode`], [`Codex`], [`Gemini`] and the others run real programs; [`Scripted`] plays a script, for tests. Each says how its program
 //! is started and how its output is read; what a program prints is private to its folder, and what leaves the folder
 //! is [`AgentEvent`](sandcastle_core::event::AgentEvent). Nothing here starts a process.
 
@@ -8,6 +8,7 @@ mod claude_code;
 mod codex;
 mod effort;
 mod excerpt;
+mod gemini;
 mod http_status;
 mod json;
 mod prompt_argument;
@@ -16,10 +17,12 @@ mod repair;
 pub mod scripted;
 mod session_store;
 mod tool;
+mod uuid;
 
 pub use crate::claude_code::{ClaudeCode, PermissionMode};
 pub use crate::codex::Codex;
 pub use crate::effort::Effort;
+pub use crate::gemini::{ApprovalMode, Gemini};
 pub use crate::scripted::Scripted;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sandcastle_core::agent::{Agent, Capabilities, Decoder};
 use sandcastle_core::{Error, ErrorKind, Result};
 
-use crate::{ClaudeCode, Codex, Scripted, claude_code, codex, scripted};
+use crate::{ClaudeCode, Codex, Gemini, Scripted, claude_code, codex, gemini, scripted};
 
 /// Describes one built-in agent.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,12 @@ pub const AGENTS: &[Entry] = &[
         capabilities: codex::CAPABILITIES,
         create: |model| Ok(Arc::new(Codex::new(model))),
         decoder: || Box::new(codex::CodexDecoder::default()),
+    },
+    Entry {
+        name: gemini::NAME,
+        capabilities: gemini::CAPABILITIES,
+        create: |model| Ok(Arc::new(Gemini::new(model))),
+        decoder: || Box::new(gemini::GeminiDecoder::default()),
     },
     Entry {
         name: scripted::NAME,
@@ -112,9 +118,11 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
-        let error = find("pi").unwrap_err();
+        let error = find("claud").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidOptions);
-        assert_eq!(error.hints(), ["the agents are `claude-code`, `codex`, `scripted`"]);
+        for entry in AGENTS {
+            assert!(error.hints()[0].contains(&format!("`{}`", entry.name)), "{error:#}");
+        }
     }
 
     #[test]
