@@ -6,6 +6,7 @@
 
 mod claude_code;
 mod codex;
+mod copilot;
 mod effort;
 mod excerpt;
 mod gemini;
@@ -21,6 +22,7 @@ mod uuid;
 
 pub use crate::claude_code::{ClaudeCode, PermissionMode};
 pub use crate::codex::Codex;
+pub use crate::copilot::Copilot;
 pub use crate::effort::Effort;
 pub use crate::gemini::{ApprovalMode, Gemini};
 pub use crate::scripted::Scripted;

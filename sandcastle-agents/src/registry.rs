@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sandcastle_core::agent::{Agent, Capabilities, Decoder};
 use sandcastle_core::{Error, ErrorKind, Result};
 
-use crate::{ClaudeCode, Codex, Gemini, Scripted, claude_code, codex, gemini, scripted};
+use crate::{ClaudeCode, Codex, Copilot, Gemini, Scripted, claude_code, codex, copilot, gemini, scripted};
 
 /// Describes one built-in agent.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,12 @@ pub const AGENTS: &[Entry] = &[
         capabilities: codex::CAPABILITIES,
         create: |model| Ok(Arc::new(Codex::new(model))),
         decoder: || Box::new(codex::CodexDecoder::default()),
+    },
+    Entry {
+        name: copilot::NAME,
+        capabilities: copilot::CAPABILITIES,
+        create: |model| Ok(Arc::new(Copilot::new(model))),
+        decoder: || Box::new(copilot::CopilotDecoder::default()),
     },
     Entry {
         name: gemini::NAME,
