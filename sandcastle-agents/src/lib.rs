@@ -7,6 +7,7 @@
 mod claude_code;
 mod codex;
 mod copilot;
+mod cursor;
 mod effort;
 mod excerpt;
 mod gemini;
@@ -23,6 +24,7 @@ mod uuid;
 pub use crate::claude_code::{ClaudeCode, PermissionMode};
 pub use crate::codex::Codex;
 pub use crate::copilot::Copilot;
+pub use crate::cursor::Cursor;
 pub use crate::effort::Effort;
 pub use crate::gemini::{ApprovalMode, Gemini};
 pub use crate::scripted::Scripted;

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use sandcastle_core::agent::{Agent, Capabilities, Decoder};
 use sandcastle_core::{Error, ErrorKind, Result};
 
-use crate::{ClaudeCode, Codex, Copilot, Gemini, Scripted, claude_code, codex, copilot, gemini, scripted};
+use crate::{
+    ClaudeCode, Codex, Copilot, Cursor, Gemini, Scripted, claude_code, codex, copilot, cursor, gemini,
+    scripted,
+};
 
 /// Describes one built-in agent.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +62,12 @@ pub const AGENTS: &[Entry] = &[
         capabilities: copilot::CAPABILITIES,
         create: |model| Ok(Arc::new(Copilot::new(model))),
         decoder: || Box::new(copilot::CopilotDecoder::default()),
+    },
+    Entry {
+        name: cursor::NAME,
+        capabilities: cursor::CAPABILITIES,
+        create: |model| Ok(Arc::new(Cursor::new(model))),
+        decoder: || Box::new(cursor::CursorDecoder::default()),
     },
     Entry {
         name: gemini::NAME,

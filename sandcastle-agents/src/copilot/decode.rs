@@ -62,7 +62,7 @@ impl CopilotDecoder {
                 events.push(AgentEvent::Warning { message: message(data.message.as_deref()?) })
             }
             "session.error" | "error" | "agent_error" => self.error(&data, main, events)?,
-            "abort" => self.interrupted(),
+            "abort" | "agent.interrupted" if main => self.interrupted(),
             "assistant.idle" if data.aborted.0 == Some(true) => self.interrupted(),
             "result" => self.turn_end(event.session.as_deref(), event.exit_code.0, events),
             kind if is_silent(kind) => {}
