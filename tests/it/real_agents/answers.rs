@@ -3,7 +3,7 @@
 use sandcastle::{AgentEvent, AnswerGuarantee, AttemptOutcome, Exit, OutputSpec, Stage};
 use serde_json::json;
 
-use super::{GOOD, N, Seen, Subject, for_both_agents};
+use super::{GOOD, N, Seen, Subject, also_for, for_both_agents};
 use crate::support::model_server::Reply;
 
 for_both_agents![
@@ -13,6 +13,16 @@ for_both_agents![
     a_tag_that_a_tool_call_interrupts,
     a_tag_in_two_pieces_of_one_answer,
     only_what_is_said_is_an_answer,
+    a_long_prompt_arrives,
+];
+
+also_for![
+    gemini in with_gemini:
+    a_value_in_one_turn,
+    a_value_whose_shape_is_known_at_run_time,
+    a_commit_and_then_a_value,
+    a_tag_that_a_tool_call_interrupts,
+    a_tag_in_two_pieces_of_one_answer,
     a_long_prompt_arrives,
 ];
 
@@ -33,7 +43,8 @@ async fn a_value_in_one_turn(subject: Subject) {
     let session = result.session_id().expect("a session");
     let file = iteration.session_file.as_ref().expect("a session file");
     assert!(file.starts_with(bench.home.path()), "{}", file.display());
-    assert!(file.to_string_lossy().contains(session.as_str()), "{}", file.display());
+    // Gemini CLI names it by the first part of the id.
+    assert!(file.to_string_lossy().contains(&session.as_str()[..8]), "{}", file.display());
     assert!(std::fs::read_to_string(file).unwrap().contains(super::PROMPT));
     assert_eq!(bench.server.turns().len(), 1);
 }

@@ -2,10 +2,18 @@
 
 use sandcastle::{AttemptOutcome, ErrorKind, Stage};
 
-use super::{BAD, GOOD, PROMPT, Retried, Subject, for_both_agents};
+use super::{BAD, GOOD, PROMPT, Retried, Subject, also_for, for_both_agents};
 use crate::support::model_server::Reply;
 
 for_both_agents![
+    a_bad_answer_is_corrected_in_its_session,
+    an_output_that_is_never_right_is_an_error,
+    a_retry_that_fails_leaves_the_first_refusal,
+    a_correction_is_sent_again_when_the_service_fails,
+];
+
+also_for![
+    gemini in with_gemini:
     a_bad_answer_is_corrected_in_its_session,
     an_output_that_is_never_right_is_an_error,
     a_retry_that_fails_leaves_the_first_refusal,

@@ -3,7 +3,7 @@
 use sandcastle::event::FailureKind;
 use sandcastle::{AgentEvent, AttemptOutcome, Error, ErrorKind, Stage};
 
-use super::{GOOD, N, Seen, Subject, for_both_agents};
+use super::{GOOD, N, Seen, Subject, also_for, for_both_agents};
 use crate::support::model_server::Reply;
 
 for_both_agents![
@@ -17,8 +17,16 @@ for_both_agents![
     a_session_that_nobody_knows,
 ];
 
+also_for![
+    gemini in with_gemini:
+    a_key_that_is_refused,
+    a_rate_limit_that_lasts,
+    a_service_that_is_broken,
+    a_request_that_is_refused,
+];
+
 /// A run whose model works, says a good answer too early, and then gives this reply for ever.
-async fn failure(subject: &Subject, reply: Reply, kind: FailureKind) -> Error {
+pub(super) async fn failure(subject: &Subject, reply: Reply, kind: FailureKind) -> Error {
     let work = Reply::text(GOOD).and_shell("git commit --quiet --allow-empty --message Work").usage(1100, 11);
     let bench = subject.bench([work, reply.always()]).await;
     let seen = Seen::default();
@@ -40,7 +48,7 @@ async fn failure(subject: &Subject, reply: Reply, kind: FailureKind) -> Error {
 }
 
 #[track_caller]
-fn assert_says(error: &Error, cause: &str, hint: &str) {
+pub(super) fn assert_says(error: &Error, cause: &str, hint: &str) {
     let (message, hints) = (error.to_string(), error.hints().join("; "));
     assert!(message.contains(cause), "no `{cause}` in: {message}");
     assert!(hints.contains(hint), "no `{hint}` in: {hints}");

@@ -4,7 +4,7 @@ use std::fs;
 
 use sandcastle::{RunResult, SessionId};
 
-use super::{Bench, GOOD, N, Subject, for_both_agents};
+use super::{Bench, GOOD, N, Subject, also_for, for_both_agents};
 use crate::support::model_server::Reply;
 
 for_both_agents![
@@ -12,6 +12,13 @@ for_both_agents![
     a_session_is_resumed_from_a_result,
     a_session_is_forked_by_its_id,
     two_forks_of_one_result_part,
+    every_iteration_is_a_session_of_its_own,
+];
+
+also_for![
+    gemini in with_gemini:
+    a_session_is_resumed_by_its_id,
+    a_session_is_resumed_from_a_result,
     every_iteration_is_a_session_of_its_own,
 ];
 

@@ -19,6 +19,9 @@ use super::requirement::{absent, variable};
 /// instead.
 const CODEX_MODEL: &str = "gpt-5.5";
 
+/// A model that the program knows; left to itself it would ask another one which to take.
+pub(crate) const GEMINI_MODEL: &str = "gemini-2.5-flash";
+
 const CLAUDE_TURN: [&str; 5] = [
     "--print",
     "--verbose",
@@ -26,6 +29,9 @@ const CLAUDE_TURN: [&str; 5] = [
     "--dangerously-skip-permissions",
     "--model=sonnet",
 ];
+
+const GEMINI_TURN: [&str; 6] =
+    ["--output-format=stream-json", "--skip-trust", "--approval-mode", "yolo", "--model", GEMINI_MODEL];
 
 const CODEX_FREE_HAND: &str = "--dangerously-bypass-approvals-and-sandbox";
 
@@ -44,6 +50,7 @@ pub(crate) struct RealAgent {
 enum Kind {
     ClaudeCode,
     Codex,
+    Gemini,
 }
 
 /// A scratch home folder and the whole environment of a program that lives in it.
@@ -80,12 +87,19 @@ impl RealAgent {
         Self::find(Kind::Codex, ".bin/codex")
     }
 
+    /// Finds Gemini CLI, which is a script, or says that the test is skipped.
+    #[track_caller]
+    pub(crate) fn gemini() -> Option<Self> {
+        Self::find(Kind::Gemini, ".bin/gemini")
+    }
+
     /// Makes a home in which the program asks this server and nobody else.
     pub(crate) fn home(&self, server: &ModelServer) -> Home {
         let home = Home::new();
         match self.kind {
             Kind::ClaudeCode => home.with(&claude_environment(server)),
             Kind::Codex => home.with(&[("MODEL_SERVER_KEY", DUMMY_KEY.to_owned())]).with_codex_config(server),
+            Kind::Gemini => home.with(&gemini_environment(server)).with_gemini_settings(),
         }
     }
 
@@ -94,6 +108,7 @@ impl RealAgent {
         let arguments: &[&str] = match self.kind {
             Kind::ClaudeCode => &CLAUDE_TURN,
             Kind::Codex => &["exec", "--json", CODEX_FREE_HAND, "-"],
+            Kind::Gemini => &GEMINI_TURN,
         };
         self.invocation(home, folder).arguments(arguments)
     }
@@ -104,6 +119,7 @@ impl RealAgent {
         match self.kind {
             Kind::ClaudeCode => invocation.arguments(CLAUDE_TURN).arguments(["--resume", session]),
             Kind::Codex => invocation.arguments(["exec", "resume", "--json", CODEX_FREE_HAND, session, "-"]),
+            Kind::Gemini => invocation.arguments(GEMINI_TURN).arguments(["--resume", session]),
         }
     }
 
@@ -121,6 +137,7 @@ impl RealAgent {
         let name = match kind {
             Kind::ClaudeCode => "claude",
             Kind::Codex => "codex",
+            Kind::Gemini => "gemini",
         };
         absent(name, &format!("there is no `{}`; `.ci/install-agents` installs it", program.display()));
         None
@@ -184,6 +201,20 @@ enabled = false
         fs::write(folder.join("config.toml"), config).expect("a file in a new home");
         self
     }
+
+    /// A refused request is not repeated: the program would wait five seconds before it does so.
+    fn with_gemini_settings(self) -> Self {
+        let folder = self.path().join(".gemini");
+        fs::create_dir(&folder).expect("a folder in a new home");
+        let settings = serde_json::json!({
+            "security": { "auth": { "selectedType": "gemini-api-key" } },
+            "general": { "maxAttempts": 1, "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
+            "privacy": { "usageStatisticsEnabled": false },
+            "telemetry": { "enabled": false },
+        });
+        fs::write(folder.join("settings.json"), settings.to_string()).expect("a file in a new home");
+        self
+    }
 }
 
 /// The folders of the programs that agents and their tools need, and the system's own.
@@ -208,6 +239,10 @@ fn claude_environment(server: &ModelServer) -> [(&'static str, String); 8] {
         // Without it the program refuses to work unattended as root.
         ("IS_SANDBOX", "1".to_owned()),
     ]
+}
+
+fn gemini_environment(server: &ModelServer) -> [(&'static str, String); 2] {
+    [("GOOGLE_GEMINI_BASE_URL", server.url()), ("GEMINI_API_KEY", DUMMY_KEY.to_owned())]
 }
 
 fn agents_folder() -> PathBuf {

@@ -77,6 +77,7 @@ impl Request {
                 _ => None,
             })
             .map(|content| pieces(content).join("\n"))
+            .chain(self.conversation().flat_map(super::wire::gemini::tool_results))
             .collect()
     }
 
@@ -87,14 +88,14 @@ impl Request {
 
     fn texts_of(&self, role: &str) -> Vec<String> {
         self.conversation()
-            .filter(|message| message["role"] == role)
-            .flat_map(|message| pieces(&message["content"]))
+            .filter(|message| message["role"] == role || (role == "assistant" && message["role"] == "model"))
+            .flat_map(|message| [pieces(&message["content"]), pieces(&message["parts"])].concat())
             .collect()
     }
 
-    /// The messages (Messages) or items (Responses), oldest first.
+    /// The messages (Messages), items (Responses) or contents (Gemini), oldest first.
     fn conversation(&self) -> impl Iterator<Item = &Value> {
-        ["messages", "input"].into_iter().filter_map(|key| self.body[key].as_array()).flatten()
+        ["messages", "input", "contents"].into_iter().filter_map(|key| self.body[key].as_array()).flatten()
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Nothing here sends anything; [`super::http`] does.
 
+pub(super) mod gemini;
 mod messages;
 mod responses;
 
@@ -20,6 +21,8 @@ pub(super) enum Protocol {
     Messages,
     /// OpenAI Responses.
     Responses,
+    /// Gemini, streaming.
+    Gemini,
 }
 
 /// A response to be sent.
@@ -51,7 +54,7 @@ pub(super) enum Ending {
     Silence(Duration),
 }
 
-/// A server-sent event. Both protocols name it twice: on its own line and as the `type` of its data.
+/// A server-sent event. Protocols that name it do so twice: on its own line and as the `type` of its data.
 #[derive(Debug)]
 pub(super) struct Event(Value);
 
@@ -69,10 +72,14 @@ struct Turn<'a> {
 impl Protocol {
     /// The protocol of a request path, if it is one for answers.
     pub(super) fn of(path: &str) -> Option<Self> {
-        [("/v1/messages", Self::Messages), ("/v1/responses", Self::Responses)]
-            .into_iter()
-            .find(|(suffix, _)| path.ends_with(suffix))
-            .map(|(_, protocol)| protocol)
+        [
+            ("/v1/messages", Self::Messages),
+            ("/v1/responses", Self::Responses),
+            (":streamGenerateContent", Self::Gemini),
+        ]
+        .into_iter()
+        .find(|(suffix, _)| path.ends_with(suffix))
+        .map(|(_, protocol)| protocol)
     }
 
     /// What a client gets for its request, the `number`th of this server.
@@ -81,6 +88,7 @@ impl Protocol {
             Outcome::Message(message) => self.message(message, number, body).unwrap_or_else(|problem| {
                 self.answer(&Reply::status(400).because(problem).outcome, number, body)
             }),
+            Outcome::Status(refusal) if self == Self::Gemini => gemini::refused(refusal),
             Outcome::Status(refusal) => refused(refusal),
             Outcome::Dropped => Answer::Dropped,
             Outcome::Silence(duration) => {
@@ -98,16 +106,18 @@ impl Protocol {
             number,
             model: body["model"].as_str().unwrap_or("scripted"),
         };
-        if body["stream"] != true {
+        if body["stream"] != true && self != Self::Gemini {
             let body = match self {
                 Self::Messages => messages::whole(&turn),
                 Self::Responses => responses::whole(&turn),
+                Self::Gemini => Value::Null,
             };
             return Ok(Answer::Whole { status: 200, headers: Vec::new(), body });
         }
         let events = match self {
             Self::Messages => messages::events(&turn),
             Self::Responses => responses::events(&turn),
+            Self::Gemini => gemini::events(&turn),
         };
         let ending = if message.stop == Stop::Severed { Ending::Severed } else { Ending::Closed };
         Ok(Answer::Stream(Stream { events, pause: message.pause, ending }))
@@ -131,8 +141,10 @@ impl Turn<'_> {
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.0["type"].as_str().unwrap_or("message");
-        write!(f, "event: {name}\ndata: {}\n\n", self.0)
+        if let Some(name) = self.0["type"].as_str() {
+            writeln!(f, "event: {name}")?;
+        }
+        write!(f, "data: {}\n\n", self.0)
     }
 }
 
