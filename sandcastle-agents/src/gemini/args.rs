@@ -8,8 +8,12 @@ use super::{ApprovalMode, Gemini};
 use crate::prompt_argument::prompt_argument;
 use crate::uuid::check_uuid;
 
-/// Words one unattended turn. The prompt goes by standard input, where it may be of any length.
+/// How much the program reads of its standard input, in bytes; it drops the rest without a word.
+const MAX_PROMPT: usize = 8 * 1024 * 1024;
+
+/// Words one unattended turn. The prompt goes by standard input.
 pub(super) fn unattended(agent: &Gemini, request: &AgentRequest<'_>) -> Result<AgentCommand> {
+    check_length(request.prompt)?;
     let approval = agent.approval.unwrap_or(ApprovalMode::Yolo);
     let command = AgentCommand::new(&agent.program)
         .args(["--output-format", "stream-json", "--skip-trust"])
@@ -30,6 +34,16 @@ pub(super) fn interactive(agent: &Gemini, request: &AgentRequest<'_>) -> Result<
         Some(prompt) => command.arg(format!("--prompt-interactive={prompt}")),
         None => command,
     })
+}
+
+fn check_length(prompt: &str) -> Result<()> {
+    if prompt.len() <= MAX_PROMPT {
+        return Ok(());
+    }
+    let problem =
+        format!("put a prompt of {} bytes to `gemini`: it takes at most {MAX_PROMPT}", prompt.len());
+    Err(Error::new(ErrorKind::Prompt, problem)
+        .with_hint("put the long part into a file and name the file in the prompt"))
 }
 
 fn name(approval: ApprovalMode) -> &'static str {
@@ -140,6 +154,18 @@ mod tests {
         assert_eq!(start(&agent, "").unwrap(), "gemini --model m");
         let agent = agent.approval_mode(ApprovalMode::Yolo);
         assert_eq!(start(&agent, "").unwrap(), "gemini --approval-mode yolo --model m");
+    }
+
+    #[test]
+    fn a_prompt_of_which_the_end_would_be_dropped_is_refused_by_name() {
+        let turn = |length: usize| {
+            let prompt = "x".repeat(length);
+            Gemini::new("").command(&AgentRequest::new(&prompt, Path::new("/work"), &SessionRequest::Fresh))
+        };
+        assert!(turn(MAX_PROMPT).is_ok());
+        let error = turn(MAX_PROMPT + 1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Prompt);
+        assert_eq!(error.to_string(), "put a prompt of 8388609 bytes to `gemini`: it takes at most 8388608");
     }
 
     #[test]

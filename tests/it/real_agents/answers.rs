@@ -19,11 +19,9 @@ for_both_agents![
 also_for![
     gemini in with_gemini:
     a_value_in_one_turn,
-    a_value_whose_shape_is_known_at_run_time,
     a_commit_and_then_a_value,
     a_tag_that_a_tool_call_interrupts,
     a_tag_in_two_pieces_of_one_answer,
-    a_long_prompt_arrives,
 ];
 
 async fn a_value_in_one_turn(subject: Subject) {

@@ -16,8 +16,6 @@ also_for![
     gemini in with_gemini:
     a_bad_answer_is_corrected_in_its_session,
     an_output_that_is_never_right_is_an_error,
-    a_retry_that_fails_leaves_the_first_refusal,
-    a_correction_is_sent_again_when_the_service_fails,
 ];
 
 async fn a_bad_answer_is_corrected_in_its_session(subject: Subject) {

@@ -23,9 +23,6 @@ also_for![
     cancelling_ends_a_tool,
     cancelling_ends_a_request,
     dropping_ends_a_tool,
-    dropping_ends_a_request,
-    cancelling_ends_a_correction,
-    silence_ends_a_request,
     what_a_program_leaves_behind_is_ended,
 ];
 

@@ -18,8 +18,6 @@ for_both_agents![
 also_for![
     gemini in with_gemini:
     a_session_is_resumed_by_its_id,
-    a_session_is_resumed_from_a_result,
-    every_iteration_is_a_session_of_its_own,
 ];
 
 async fn a_session_is_resumed_by_its_id(subject: Subject) {

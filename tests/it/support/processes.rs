@@ -32,11 +32,11 @@ impl UniqueSleep {
             .count()
     }
 
-    /// Waits until so many processes sleep it, 10 seconds at most.
+    /// Waits until so many processes sleep it, 30 seconds at most.
     pub(crate) async fn wait_for(&self, count: usize) {
         let begun = Instant::now();
         while self.alive() != count {
-            assert!(begun.elapsed() < Duration::from_secs(10), "{} sleepers, not {count}", self.alive());
+            assert!(begun.elapsed() < Duration::from_secs(30), "{} sleepers, not {count}", self.alive());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
