@@ -36,7 +36,8 @@ pub(crate) const CAPABILITIES: Capabilities = Capabilities::none().with_resume()
 /// refuses to work unattended in a folder that it is not told to trust, and reads the settings that lie in it. How it
 /// logs in is a setting of its own (`security.auth.selectedType` in `~/.gemini/settings.json`).
 ///
-/// It puts the file of that name into the prompt where the prompt says `@path`.
+/// It reports statistics of its use to its makers unless its setting `privacy.usageStatisticsEnabled` is false. It puts the
+/// file of that name into the prompt where the prompt says `@path`.
 #[derive(Clone, Debug)]
 pub struct Gemini {
     program: OsString,

@@ -77,7 +77,7 @@ impl Request {
                 _ => None,
             })
             .map(|content| pieces(content).join("\n"))
-            .chain(self.conversation().flat_map(super::wire::gemini::tool_results))
+            .chain(self.conversation().flat_map(function_responses))
             .collect()
     }
 
@@ -109,6 +109,14 @@ fn purpose(path: &str, body: &Value) -> Purpose {
     } else {
         Purpose::Turn
     }
+}
+
+/// What tools answered in one content of a conversation with Gemini.
+fn function_responses(content: &Value) -> Vec<String> {
+    let parts = content["parts"].as_array().into_iter().flatten();
+    let responses = parts.map(|part| &part["functionResponse"]["response"]);
+    let texts = responses.filter_map(|response| response["output"].as_str().or(response["error"].as_str()));
+    texts.map(str::to_owned).collect()
 }
 
 /// The texts of a content that is a string or a list of typed parts.

@@ -27,15 +27,6 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
     contents.into_iter().map(Event).collect()
 }
 
-/// What the agent's tools answered in one content of a conversation.
-pub(in super::super) fn tool_results(content: &Value) -> Vec<String> {
-    let parts = content["parts"].as_array().into_iter().flatten();
-    let responses = parts.map(|part| &part["functionResponse"]["response"]);
-    let texts =
-        responses.filter_map(|response| response["output"].as_str().or_else(|| response["error"].as_str()));
-    texts.map(str::to_owned).collect()
-}
-
 /// A refusal in the service's own shape, whose `code` is a number.
 pub(super) fn refused(refusal: &Refusal) -> Answer {
     let Refusal { status, kind, message, headers } = refusal;

@@ -2,7 +2,7 @@
 //!
 //! Nothing here sends anything; [`super::http`] does.
 
-pub(super) mod gemini;
+mod gemini;
 mod messages;
 mod responses;
 
