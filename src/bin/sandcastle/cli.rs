@@ -76,7 +76,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// The agent: `claude-code`, `codex` or `scripted`.
+    /// The agent: `claude-code`, `codex`, `copilot`, `cursor`, `gemini` or `scripted`.
     #[arg(long)]
     pub(crate) agent: String,
     /// The model the agent is told to use [default: the agent's own choice]; for `scripted`, the file of the script,
