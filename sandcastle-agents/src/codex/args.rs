@@ -71,9 +71,6 @@ fn configured(agent: &Codex, mut command: AgentCommand) -> AgentCommand {
     for (key, value) in &agent.config {
         command = command.args(["-c".to_owned(), format!("{key}={value}")]);
     }
-    for (key, value) in agent.env.iter() {
-        command = command.env(key, value);
-    }
     // Of all signals only this one ends its tools as well.
     command.args(&agent.args).stop(StopRequest::interrupt())
 }
@@ -141,7 +138,10 @@ mod tests {
         let expected = "/opt/codex exec --json --dangerously-bypass-approvals-and-sandbox -m m \
                         -c model_reasoning_effort=\"xhigh\" -c features.x=true --ephemeral -";
         assert_eq!(words(&command), expected);
-        assert_eq!(command.env, [("CODEX_HOME".into(), "/codex".into())]);
+        assert_eq!(
+            (Agent::env(&agent), command.env),
+            (vec![("CODEX_HOME".into(), "/codex".into())], Vec::new())
+        );
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
 use sandcastle_core::event::FailureKind;
+use sandcastle_core::secret::Variables;
 use sandcastle_core::{Result, SessionId};
 
 use crate::effort::Effort;
@@ -42,7 +43,7 @@ pub struct Copilot {
     model: Option<String>,
     effort: Option<Effort>,
     args: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
+    env: Variables,
 }
 
 impl Copilot {
@@ -54,7 +55,7 @@ impl Copilot {
             model: Some(model.into()).filter(|model| !model.is_empty()),
             effort: None,
             args: Vec::new(),
-            env: Vec::new(),
+            env: Variables::default(),
         }
     }
 
@@ -79,10 +80,10 @@ impl Copilot {
         self
     }
 
-    /// Sets a variable for the program.
+    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
     #[must_use]
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.push((key.into(), value.into()));
+        self.env.set(key, value);
         self
     }
 }
@@ -98,6 +99,10 @@ impl Agent for Copilot {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
     }
 
     fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {

@@ -29,9 +29,6 @@ fn worded(agent: &Cursor, mut command: AgentCommand, request: &AgentRequest<'_>)
     if let Some(model) = &agent.model {
         command = command.args(["--model", model]);
     }
-    for (key, value) in &agent.env {
-        command = command.env(key, value);
-    }
     let command = command.args(&agent.args).stop(StopRequest::terminate());
     Ok(match prompt {
         // Only there, so that no version is asked for more than it needs to know.
@@ -78,7 +75,10 @@ mod tests {
             words(&command),
             "/opt/cursor-agent --print --output-format stream-json --force --approve-mcps go"
         );
-        assert_eq!(command.env, [("CURSOR_API_KEY".into(), "k".into())]);
+        assert_eq!(
+            (Agent::env(&agent), command.env),
+            (vec![("CURSOR_API_KEY".into(), "k".into())], Vec::new())
+        );
     }
 
     #[test]

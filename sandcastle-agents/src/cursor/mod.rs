@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use sandcastle_core::Result;
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder};
 use sandcastle_core::event::FailureKind;
+use sandcastle_core::secret::Variables;
 
 pub(crate) use self::decode::CursorDecoder;
 
@@ -37,7 +38,7 @@ pub struct Cursor {
     program: OsString,
     model: Option<String>,
     args: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
+    env: Variables,
 }
 
 impl Cursor {
@@ -48,7 +49,7 @@ impl Cursor {
             program: OsString::from("agent"),
             model: Some(model.into()).filter(|model| !model.is_empty()),
             args: Vec::new(),
-            env: Vec::new(),
+            env: Variables::default(),
         }
     }
 
@@ -66,10 +67,10 @@ impl Cursor {
         self
     }
 
-    /// Sets a variable for the program.
+    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
     #[must_use]
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.push((key.into(), value.into()));
+        self.env.set(key, value);
         self
     }
 }
@@ -85,6 +86,10 @@ impl Agent for Cursor {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
     }
 
     fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {

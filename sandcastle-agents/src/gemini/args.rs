@@ -74,9 +74,6 @@ fn configured(agent: &Gemini, mut command: AgentCommand) -> AgentCommand {
     if let Some(model) = &agent.model {
         command = command.args(["--model", model]);
     }
-    for (key, value) in &agent.env {
-        command = command.env(key, value);
-    }
     // Every signal ends the program and none its tools.
     command.args(&agent.args).stop(StopRequest::terminate())
 }
@@ -140,7 +137,10 @@ mod tests {
         let command = command(&agent, &SessionRequest::Fresh).unwrap();
         let expected = "/opt/gemini --output-format stream-json --skip-trust --approval-mode auto_edit --model m --debug";
         assert_eq!(words(&command), expected);
-        assert_eq!(command.env, [("GEMINI_API_KEY".into(), "k".into())]);
+        assert_eq!(
+            (Agent::env(&agent), command.env),
+            (vec![("GEMINI_API_KEY".into(), "k".into())], Vec::new())
+        );
     }
 
     #[test]

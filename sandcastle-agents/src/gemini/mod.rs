@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
 use sandcastle_core::event::FailureKind;
+use sandcastle_core::secret::Variables;
 use sandcastle_core::{Result, SessionId};
 
 pub(crate) use self::decode::GeminiDecoder;
@@ -44,7 +45,7 @@ pub struct Gemini {
     model: Option<String>,
     approval: Option<ApprovalMode>,
     args: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
+    env: Variables,
 }
 
 /// Says what Gemini CLI may do without asking. What it would have to ask for, an unattended run does not offer to the
@@ -71,7 +72,7 @@ impl Gemini {
             model: Some(model.into()).filter(|model| !model.is_empty()),
             approval: None,
             args: Vec::new(),
-            env: Vec::new(),
+            env: Variables::default(),
         }
     }
 
@@ -97,10 +98,10 @@ impl Gemini {
         self
     }
 
-    /// Sets a variable for the program.
+    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
     #[must_use]
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.push((key.into(), value.into()));
+        self.env.set(key, value);
         self
     }
 }
@@ -116,6 +117,10 @@ impl Agent for Gemini {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
     }
 
     fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {

@@ -57,10 +57,7 @@ fn session(command: AgentCommand, session: &SessionRequest) -> Result<AgentComma
     Ok(command.args([option, id.as_str()]))
 }
 
-fn finished(agent: &Pi, mut command: AgentCommand) -> AgentCommand {
-    for (key, value) in &agent.env {
-        command = command.env(key, value);
-    }
+fn finished(agent: &Pi, command: AgentCommand) -> AgentCommand {
     // Of all signals only this one ends its tools as well.
     command.args(&agent.args).stop(StopRequest::terminate())
 }
@@ -124,7 +121,7 @@ mod tests {
         let command = command(&agent, &SessionRequest::Fresh).unwrap();
         let expected = "/opt/pi -p --mode json --provider anthropic --model m --thinking xhigh --no-skills";
         assert_eq!(words(&command), expected);
-        assert_eq!(command.env, [("PI_OFFLINE".into(), "1".into())]);
+        assert_eq!((Agent::env(&agent), command.env), (vec![("PI_OFFLINE".into(), "1".into())], Vec::new()));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
 use sandcastle_core::event::FailureKind;
+use sandcastle_core::secret::Variables;
 use sandcastle_core::{Result, SessionId};
 
 pub(crate) use self::decode::PiDecoder;
@@ -43,7 +44,7 @@ pub struct Pi {
     provider: Option<String>,
     thinking: Option<ThinkingLevel>,
     args: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
+    env: Variables,
 }
 
 /// Says how much pi lets a model think. Models that cannot be told so get the nearest that they have.
@@ -95,7 +96,7 @@ impl Pi {
             provider: None,
             thinking: None,
             args: Vec::new(),
-            env: Vec::new(),
+            env: Variables::default(),
         }
     }
 
@@ -127,10 +128,10 @@ impl Pi {
         self
     }
 
-    /// Sets a variable for the program.
+    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
     #[must_use]
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.push((key.into(), value.into()));
+        self.env.set(key, value);
         self
     }
 }
@@ -146,6 +147,10 @@ impl Agent for Pi {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
     }
 
     fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {
