@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
+use sandcastle_core::session::SessionTransfer;
 use sandcastle_core::{Result, SessionId};
 
 pub(crate) use self::decode::PiDecoder;
@@ -169,7 +170,20 @@ impl Agent for Pi {
         failure::of_start(stderr)
     }
 
+    fn session_folder(&self, place: &SessionPlace<'_>) -> Option<PathBuf> {
+        Some(session::folder(place))
+    }
+
     fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
         session::find(session, place)
+    }
+
+    fn transfer_session(
+        &self,
+        session: &SessionId,
+        from: &SessionPlace<'_>,
+        to: &SessionPlace<'_>,
+    ) -> Result<Option<SessionTransfer>> {
+        session::transfer(session, from, to)
     }
 }
