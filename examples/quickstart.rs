@@ -1,7 +1,7 @@
 //! The main job: an agent changes a file, commits, and answers with a value of a Rust type.
 //!
 //! `cargo run --example quickstart` plays it with the scripted agent, which needs nothing but git.
-//! `cargo run --example quickstart -- claude-code` (or `codex`) plays it with a real one that is installed and logged in.
+//! `cargo run --example quickstart -- claude-code` plays it with a real one that is installed and logged in.
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use std::error::Error;

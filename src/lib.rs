@@ -1,5 +1,6 @@
 //! [typed outputs]: crate::guide::typed_output
 //! [how a run goes and ends]: crate::guide::runs
+//! [the agents that are built in]: crate::guide::agents
 //! [an agent of your own]: crate::guide::custom_agent
 //! [a sandbox of your own]: crate::guide::custom_sandbox
 //! [docs/ARCHITECTURE.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/ARCHITECTURE.md
@@ -16,7 +17,8 @@
 
 #[cfg(feature = "agents")]
 pub use sandcastle_agents::{
-    ClaudeCode, Codex, Effort, OpenCode, PermissionMode, Pi, Scripted, ThinkingLevel, registry,
+    ApprovalMode, ClaudeCode, Codex, Copilot, Cursor, Effort, Gemini, OpenCode, PermissionMode, Pi, Scripted,
+    ThinkingLevel, registry,
 };
 pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,

@@ -1,13 +1,17 @@
 //! The coding agents that Sandcastle can run: one folder per program.
 //!
-//! [`ClaudeCode`], [`Codex`], [`Pi`] and [`OpenCode`] run real programs; [`Scripted`] plays a script, for tests. Each says how its program
-//! is started and how its output is read; what a program prints is private to its folder, and what leaves the folder
-//! is [`AgentEvent`](sandcastle_core::event::AgentEvent). Nothing here starts a process.
+//! [`ClaudeCode`], [`Codex`], [`Pi`], [`OpenCode`], [`Gemini`], [`Copilot`] and [`Cursor`] run real programs; [`Scripted`]
+//! plays a script, for tests. Each says how its program is started and how its output is read; what a program prints is
+//! private to its folder, and what leaves the folder is [`AgentEvent`](sandcastle_core::event::AgentEvent). Nothing here
+//! starts a process.
 
 mod claude_code;
 mod codex;
+mod copilot;
+mod cursor;
 mod effort;
 mod excerpt;
+mod gemini;
 mod http_status;
 mod json;
 mod opencode;
@@ -23,7 +27,10 @@ mod uuid;
 
 pub use crate::claude_code::{ClaudeCode, PermissionMode};
 pub use crate::codex::Codex;
+pub use crate::copilot::Copilot;
+pub use crate::cursor::Cursor;
 pub use crate::effort::Effort;
+pub use crate::gemini::{ApprovalMode, Gemini};
 pub use crate::opencode::OpenCode;
 pub use crate::pi::{Pi, ThinkingLevel};
 pub use crate::scripted::Scripted;

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use sandcastle_core::agent::{Agent, Capabilities, Decoder};
 use sandcastle_core::{Error, ErrorKind, Result};
 
-use crate::{ClaudeCode, Codex, OpenCode, Pi, Scripted, claude_code, codex, opencode, pi, scripted};
+use crate::{
+    ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode, Pi, Scripted, claude_code, codex, copilot, cursor,
+    gemini, opencode, pi, scripted,
+};
 
 /// Describes one built-in agent.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +68,24 @@ pub const AGENTS: &[Entry] = &[
         capabilities: opencode::CAPABILITIES,
         create: |model| Ok(Arc::new(OpenCode::new(model))),
         decoder: || Box::new(opencode::OpenCodeDecoder::default()),
+    },
+    Entry {
+        name: gemini::NAME,
+        capabilities: gemini::CAPABILITIES,
+        create: |model| Ok(Arc::new(Gemini::new(model))),
+        decoder: || Box::new(gemini::GeminiDecoder::default()),
+    },
+    Entry {
+        name: copilot::NAME,
+        capabilities: copilot::CAPABILITIES,
+        create: |model| Ok(Arc::new(Copilot::new(model))),
+        decoder: || Box::new(copilot::CopilotDecoder::default()),
+    },
+    Entry {
+        name: cursor::NAME,
+        capabilities: cursor::CAPABILITIES,
+        create: |model| Ok(Arc::new(Cursor::new(model))),
+        decoder: || Box::new(cursor::CursorDecoder::default()),
     },
     Entry {
         name: scripted::NAME,
@@ -124,9 +145,11 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
-        let error = find("claude").unwrap_err();
+        let error = find("claud").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidOptions);
-        assert_eq!(error.hints(), ["the agents are `claude-code`, `codex`, `pi`, `opencode`, `scripted`"]);
+        for entry in AGENTS {
+            assert!(error.hints()[0].contains(&format!("`{}`", entry.name)), "{error:#}");
+        }
     }
 
     #[test]

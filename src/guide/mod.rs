@@ -6,6 +6,10 @@ pub mod typed_output {}
 #[doc = include_str!("runs.md")]
 pub mod runs {}
 
+#[cfg(feature = "agents")]
+#[doc = include_str!("agents.md")]
+pub mod agents {}
+
 #[doc = include_str!("custom_agent.md")]
 pub mod custom_agent {}
 

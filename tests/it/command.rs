@@ -134,6 +134,47 @@ async fn extract_reads_an_agents_own_lines() {
     assert!(ended.stderr.contains("coddex") && ended.stderr.contains("codex"), "{}", ended.stderr);
 }
 
+/// A recorded stream of each, and what it answers.
+#[tokio::test]
+async fn extract_reads_the_lines_of_every_agent() {
+    let desk = Desk::new().await;
+    let streams = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/streams");
+    let played = "{\"text\":\"<result>{\\\"n\\\":\"}\n{\"text\":\"4}</result>\"}\n";
+    let played = desk.file("played.jsonl", played);
+    let answers = [
+        ("claude-code", "2.1.197/case-010-answer-split-over-two-messages", "{\"items\":[1,2]}"),
+        ("codex", "0.171.0/tool-commit", "{\"commits\":1}"),
+        ("pi", "0.73.1/tool-commit", "{\"commits\":1}"),
+        ("opencode", "1.18.33/case-108-the-tag-in-text-events", "{\"items\":[1,2]}"),
+        ("gemini", "0.61.0/tool-commit", "{\"n\": 3}"),
+        ("copilot", "1.0.102/text", "{\"n\": 7}"),
+        ("cursor", "documented/tools", "{\"n\": 3}"),
+    ];
+    let recorded = answers
+        .map(|(agent, case, answer)| (agent, streams.join(agent).join(format!("{case}.jsonl")), answer));
+    let all: Vec<_> = recorded.into_iter().chain([("scripted", played, "{\"n\":4}")]).collect();
+    let names: Vec<_> = all.iter().map(|(agent, ..)| *agent).collect();
+    assert_eq!(names, sandcastle::registry::AGENTS.iter().map(|entry| entry.name).collect::<Vec<_>>());
+    for (agent, file, answer) in &all {
+        let file = file.to_str().unwrap();
+        let ended = desk.run(&["extract", "--tag", "result", "--text", "--agent", agent, file]);
+        assert_eq!(ended.stdout.trim_end(), *answer, "{agent}: {}", ended.stderr);
+    }
+}
+
+/// The help names whatever there is.
+#[tokio::test]
+async fn the_help_names_every_agent() {
+    let desk = Desk::new().await;
+    for command in ["run", "interactive"] {
+        let ended = desk.run(&[command, "--help"]);
+        for entry in sandcastle::registry::AGENTS {
+            let name = format!("`{}`", entry.name);
+            assert!(ended.stdout.contains(&name), "{command} does not name {name}: {}", ended.stdout);
+        }
+    }
+}
+
 #[tokio::test]
 async fn run_prints_one_object_with_everything() {
     let desk = Desk::new().await;

@@ -52,10 +52,7 @@ fn session(command: AgentCommand, session: &SessionRequest) -> AgentCommand {
     }
 }
 
-fn finished(agent: &ClaudeCode, mut command: AgentCommand) -> AgentCommand {
-    for (key, value) in agent.env.iter() {
-        command = command.env(key, value);
-    }
+fn finished(agent: &ClaudeCode, command: AgentCommand) -> AgentCommand {
     // A termination would leave the tool that is running alive.
     command.args(&agent.args).stop(StopRequest::interrupt())
 }
@@ -131,7 +128,7 @@ mod tests {
         let expected = "/opt/claude -p --output-format stream-json --verbose --permission-mode acceptEdits --model m \
                         --effort xhigh --max-turns 3 --bare";
         assert_eq!(words(&command), expected);
-        assert_eq!(command.env, [("IS_SANDBOX".into(), "1".into())]);
+        assert_eq!((Agent::env(&agent), command.env), (vec![("IS_SANDBOX".into(), "1".into())], Vec::new()));
     }
 
     #[test]

@@ -5,22 +5,20 @@
 //! repository's other work trees. What sub-agents said is in `<id>/subagents/` beside the file.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use sandcastle_core::agent::SessionPlace;
 use sandcastle_core::session::{SessionTransfer, TransferOutcome};
 use sandcastle_core::{Result, SessionId};
 
-use crate::session_store::{Layout, Moving, Relation, SessionStore, Spot, copy, not_moved, real, relation};
+use crate::session_store::{
+    Layout, Moving, Relation, SessionStore, Spot, copy, longest_first, not_moved, real, relation,
+};
 
 pub(super) const LAYOUT: Layout = Layout::new("CLAUDE_CONFIG_DIR", ".claude", "projects");
 
 /// Slugs that would be longer are cut and given a hash, in UTF-16 units.
 const MAX_SLUG: usize = 200;
-
-/// How many copies of a session are read to find the one that went on furthest.
-const MAX_COPIES: usize = 16;
 
 /// How many folders deep files of sub-agents are looked for, and how many are moved.
 const MAX_DEPTH: usize = 8;
@@ -44,7 +42,8 @@ pub(super) fn transfer(
 ) -> Result<Option<SessionTransfer>> {
     let file = format!("{session}.jsonl");
     let Some(mut store) = LAYOUT.store(from) else { return Ok(None) };
-    let Some(found) = furthest(&mut store, from, &file) else { return Ok(None) };
+    let (own, copies) = (expected(&store, from, &file), copies(&mut store, &file));
+    let Some(found) = store.furthest(own, copies, is_ahead) else { return Ok(None) };
     let target = Path::new(&slug(to.cwd)).join(&file);
     let mut transfer = || {
         let (source, target) = LAYOUT.spots((from, &store, &found), (to, &target))?;
@@ -90,32 +89,12 @@ fn copies(store: &mut SessionStore, file: &str) -> Vec<PathBuf> {
     let projects = store.root().to_owned();
     let names = store.names(&projects);
     let found = names.into_iter().filter_map(|name| store.file(&store.folder(&projects, name)?, file));
-    let mut found: Vec<_> = found.map(|path| (length(&path), path)).collect();
-    found.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
-    found.into_iter().map(|(_, path)| path).collect()
-}
-
-/// Returns the file in the folder of the place, unless another one holds all of it and more; without it, the longest.
-fn furthest(store: &mut SessionStore, place: &SessionPlace<'_>, file: &str) -> Option<PathBuf> {
-    let expected = expected(store, place, file);
-    let copies = copies(store, file);
-    let Some(mut best) = expected else { return copies.into_iter().next() };
-    // Their lengths do not tell: each names another folder in its lines.
-    for copy in copies.into_iter().take(MAX_COPIES) {
-        if copy != best && is_ahead(&store.spot(&copy).ok()?, &store.spot(&best).ok()?) {
-            best = copy;
-        }
-    }
-    Some(best)
+    longest_first(found)
 }
 
 fn is_ahead(copy: &Spot, of: &Spot) -> bool {
     let moving = Moving::to(Path::new("")).from(copy.recorded_folder()).from(of.recorded_folder());
     relation(copy, of, &|line| moving.line(line)).is_ok_and(|relation| relation == Relation::Ahead)
-}
-
-fn length(path: &Path) -> u64 {
-    fs::symlink_metadata(path).map_or(0, |metadata| metadata.len())
 }
 
 /// Lists the files of sub-agents, as seen from the folder of the session's file.
@@ -181,6 +160,7 @@ fn base_36(mut number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;

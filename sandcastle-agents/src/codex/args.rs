@@ -2,12 +2,12 @@
 
 use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
 use sandcastle_core::session::SessionRequest;
-use sandcastle_core::{Error, ErrorKind, Result, SessionId};
+use sandcastle_core::{Error, ErrorKind, Result};
 
 use super::Codex;
 use crate::effort::Effort;
 use crate::prompt_argument::prompt_argument;
-use crate::uuid::is_uuid;
+use crate::uuid::check_uuid;
 
 /// The longest prompt that the program accepts, in characters.
 const MAX_PROMPT: usize = 1_048_576;
@@ -55,19 +55,9 @@ fn session(session: &SessionRequest) -> Result<(Option<&'static str>, Option<&st
         SessionRequest::Fork(id) => ("fork", id),
         _ => return Ok((None, None)),
     };
-    check_id(subcommand, id)?;
+    // What is no UUID is taken for the title of a session, and where none has that title, a new one is begun.
+    check_uuid(super::NAME, subcommand, id)?;
     Ok((Some(subcommand), Some(id)))
-}
-
-/// Refuses what is no UUID: the program takes it for the title of a session, and where no session has that title, it
-/// begins a new one without a word.
-fn check_id(verb: &str, id: &SessionId) -> Result<()> {
-    if is_uuid(id) {
-        return Ok(());
-    }
-    let problem = format!("{verb} the session `{id}`: the sessions of `codex` are named by UUIDs");
-    Err(Error::new(ErrorKind::SessionNotFound, problem)
-        .with_hint("take the id from `iterations[].session_id` of a result or from an error"))
 }
 
 fn configured(agent: &Codex, mut command: AgentCommand) -> AgentCommand {
@@ -81,9 +71,6 @@ fn configured(agent: &Codex, mut command: AgentCommand) -> AgentCommand {
     for (key, value) in &agent.config {
         command = command.args(["-c".to_owned(), format!("{key}={value}")]);
     }
-    for (key, value) in agent.env.iter() {
-        command = command.env(key, value);
-    }
     // Of all signals only this one ends its tools as well.
     command.args(&agent.args).stop(StopRequest::interrupt())
 }
@@ -92,6 +79,7 @@ fn configured(agent: &Codex, mut command: AgentCommand) -> AgentCommand {
 mod tests {
     use std::path::Path;
 
+    use sandcastle_core::SessionId;
     use sandcastle_core::agent::{Agent, StopSignal};
 
     use super::*;
@@ -150,7 +138,10 @@ mod tests {
         let expected = "/opt/codex exec --json --dangerously-bypass-approvals-and-sandbox -m m \
                         -c model_reasoning_effort=\"xhigh\" -c features.x=true --ephemeral -";
         assert_eq!(words(&command), expected);
-        assert_eq!(command.env, [("CODEX_HOME".into(), "/codex".into())]);
+        assert_eq!(
+            (Agent::env(&agent), command.env),
+            (vec![("CODEX_HOME".into(), "/codex".into())], Vec::new())
+        );
     }
 
     #[test]

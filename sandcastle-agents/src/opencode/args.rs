@@ -64,10 +64,7 @@ fn session(command: AgentCommand, session: &SessionRequest) -> AgentCommand {
     }
 }
 
-fn finished(agent: &OpenCode, mut command: AgentCommand) -> AgentCommand {
-    for (key, value) in &agent.env {
-        command = command.env(key, value);
-    }
+fn finished(agent: &OpenCode, command: AgentCommand) -> AgentCommand {
     // An interrupt does nothing at all.
     command.args(&agent.args).stop(StopRequest::terminate())
 }
@@ -120,7 +117,10 @@ mod tests {
         let command = command(&agent, &SessionRequest::Fresh).unwrap();
         let options = "--model a/b/m --agent plan --variant high --pure";
         assert_eq!(words(&command), format!("/opt/{RUN} {options}"));
-        assert_eq!(command.env, [("OPENCODE_CONFIG".into(), "/c".into())]);
+        assert_eq!(
+            (Agent::env(&agent), command.env),
+            (vec![("OPENCODE_CONFIG".into(), "/c".into())], Vec::new())
+        );
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use sandcastle_core::Result;
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder};
 use sandcastle_core::event::FailureKind;
+use sandcastle_core::secret::Variables;
 
 pub(crate) use self::decode::OpenCodeDecoder;
 
@@ -42,7 +43,7 @@ pub struct OpenCode {
     variant: Option<String>,
     agent: Option<String>,
     args: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
+    env: Variables,
 }
 
 impl OpenCode {
@@ -55,7 +56,7 @@ impl OpenCode {
             variant: None,
             agent: None,
             args: Vec::new(),
-            env: Vec::new(),
+            env: Variables::default(),
         }
     }
 
@@ -87,10 +88,10 @@ impl OpenCode {
         self
     }
 
-    /// Sets a variable for the program.
+    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
     #[must_use]
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.push((key.into(), value.into()));
+        self.env.set(key, value);
         self
     }
 }
@@ -106,6 +107,10 @@ impl Agent for OpenCode {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
     }
 
     fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {

@@ -2,12 +2,12 @@
 
 use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
 use sandcastle_core::session::SessionRequest;
-use sandcastle_core::{Error, ErrorKind, Result, SessionId};
+use sandcastle_core::{Error, ErrorKind, Result};
 
 use super::Pi;
 use crate::option_value::option_value;
 use crate::prompt_argument::prompt_argument;
-use crate::uuid::is_uuid;
+use crate::uuid::check_uuid;
 
 /// Words one unattended turn. The prompt goes by standard input, where it may be of any length and begin with anything.
 pub(super) fn unattended(agent: &Pi, request: &AgentRequest<'_>) -> Result<AgentCommand> {
@@ -52,25 +52,12 @@ fn session(command: AgentCommand, session: &SessionRequest) -> Result<AgentComma
         SessionRequest::Fork(id) => ("--fork", "fork", id),
         _ => return Ok(command),
     };
-    check_id(verb, id)?;
+    // The beginning of an id would be taken for the first session that begins so.
+    check_uuid(super::NAME, verb, id)?;
     Ok(command.args([option, id.as_str()]))
 }
 
-/// Refuses what is no whole UUID: the program takes it for the beginning of one, and goes on with the first session
-/// that begins so.
-fn check_id(verb: &str, id: &SessionId) -> Result<()> {
-    if is_uuid(id) {
-        return Ok(());
-    }
-    let problem = format!("{verb} the session `{id}`: the sessions of `pi` are named by UUIDs");
-    Err(Error::new(ErrorKind::SessionNotFound, problem)
-        .with_hint("take the id from `iterations[].session_id` of a result or from an error"))
-}
-
-fn finished(agent: &Pi, mut command: AgentCommand) -> AgentCommand {
-    for (key, value) in &agent.env {
-        command = command.env(key, value);
-    }
+fn finished(agent: &Pi, command: AgentCommand) -> AgentCommand {
     // Of all signals only this one ends its tools as well.
     command.args(&agent.args).stop(StopRequest::terminate())
 }
@@ -79,6 +66,7 @@ fn finished(agent: &Pi, mut command: AgentCommand) -> AgentCommand {
 mod tests {
     use std::path::Path;
 
+    use sandcastle_core::SessionId;
     use sandcastle_core::agent::{Agent, StopSignal};
 
     use super::*;
@@ -133,7 +121,7 @@ mod tests {
         let command = command(&agent, &SessionRequest::Fresh).unwrap();
         let expected = "/opt/pi -p --mode json --provider anthropic --model m --thinking xhigh --no-skills";
         assert_eq!(words(&command), expected);
-        assert_eq!(command.env, [("PI_OFFLINE".into(), "1".into())]);
+        assert_eq!((Agent::env(&agent), command.env), (vec![("PI_OFFLINE".into(), "1".into())], Vec::new()));
     }
 
     #[test]

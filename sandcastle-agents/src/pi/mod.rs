@@ -15,6 +15,8 @@ use std::path::PathBuf;
 
 use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
 use sandcastle_core::event::FailureKind;
+use sandcastle_core::secret::Variables;
+use sandcastle_core::session::SessionTransfer;
 use sandcastle_core::{Result, SessionId};
 
 pub(crate) use self::decode::PiDecoder;
@@ -43,7 +45,7 @@ pub struct Pi {
     provider: Option<String>,
     thinking: Option<ThinkingLevel>,
     args: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
+    env: Variables,
 }
 
 /// Says how much pi lets a model think. Models that cannot be told so get the nearest that they have.
@@ -95,7 +97,7 @@ impl Pi {
             provider: None,
             thinking: None,
             args: Vec::new(),
-            env: Vec::new(),
+            env: Variables::default(),
         }
     }
 
@@ -127,10 +129,10 @@ impl Pi {
         self
     }
 
-    /// Sets a variable for the program.
+    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
     #[must_use]
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.push((key.into(), value.into()));
+        self.env.set(key, value);
         self
     }
 }
@@ -146,6 +148,10 @@ impl Agent for Pi {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
     }
 
     fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {
@@ -164,7 +170,20 @@ impl Agent for Pi {
         failure::of_start(stderr)
     }
 
+    fn session_folder(&self, place: &SessionPlace<'_>) -> Option<PathBuf> {
+        Some(session::folder(place))
+    }
+
     fn session_file(&self, session: &SessionId, place: &SessionPlace<'_>) -> Option<PathBuf> {
         session::find(session, place)
+    }
+
+    fn transfer_session(
+        &self,
+        session: &SessionId,
+        from: &SessionPlace<'_>,
+        to: &SessionPlace<'_>,
+    ) -> Result<Option<SessionTransfer>> {
+        session::transfer(session, from, to)
     }
 }

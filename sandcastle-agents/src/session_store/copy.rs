@@ -11,7 +11,7 @@ use sandcastle_core::session::TransferOutcome;
 use sandcastle_core::{Error, ErrorKind, SessionId};
 
 use super::folder::{Folder, Missing, Stamp};
-use super::lines::{Relation, Respelled, Rule, recorded_folder, relate};
+use super::lines::{Relation, Respelled, Rule, first_line, recorded_folder, relate};
 
 /// The largest session that is moved, in bytes.
 const MAX_SESSION: u64 = 1024 * 1024 * 1024;
@@ -44,6 +44,11 @@ impl Spot {
     /// Returns the folder that the session says it was held in first.
     pub(crate) fn recorded_folder(&self) -> Option<String> {
         recorded_folder(BufReader::new(self.open().ok()?))
+    }
+
+    /// Reads the first line, or the beginning of one that is very long.
+    pub(crate) fn first_line(&self) -> io::Result<Vec<u8>> {
+        first_line(BufReader::new(self.open()?))
     }
 
     fn open(&self) -> io::Result<File> {

@@ -236,6 +236,14 @@ pub(super) fn recorded_folder(file: impl BufRead) -> Option<String> {
     }
 }
 
+/// Returns the first line without its end.
+pub(super) fn first_line(file: impl BufRead) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    file.take(MAX_HEAD).read_until(b'\n', &mut line)?;
+    line.pop_if(|last| *last == b'\n');
+    Ok(line)
+}
+
 /// Puts `new` in the place of values that were read from this very line, and leaves every other byte.
 pub(crate) fn respelled(line: &[u8], old: &[&RawValue], new: &str) -> Vec<u8> {
     let mut ranges: Vec<Range<usize>> = old.iter().filter_map(|value| place_in(line, value)).collect();

@@ -18,10 +18,13 @@ use std::path::{Path, PathBuf};
 use sandcastle_core::agent::SessionPlace;
 
 pub(crate) use self::copy::{Spot, copy, not_moved, relation};
-pub(crate) use self::lines::{Moving, Relation, real};
+pub(crate) use self::lines::{Moving, Relation, real, respelled};
 
 /// How many folder entries one search may read.
 const MAX_ENTRIES: usize = 50_000;
+
+/// How many copies of a session are read to find the one that went on furthest.
+const MAX_COPIES: usize = 16;
 
 /// Where an agent program keeps its sessions in a home folder.
 #[derive(Clone, Copy, Debug)]
@@ -48,11 +51,12 @@ impl Layout {
     pub(crate) fn store(&self, place: &SessionPlace<'_>) -> Option<SessionStore> {
         let own = fs::canonicalize(self.own(place)).ok()?;
         let root = own.join(self.sessions);
-        let entries_left = MAX_ENTRIES;
-        fs::symlink_metadata(&root).ok()?.is_dir().then_some(SessionStore { own, root, entries_left })
+        let store = SessionStore { layout: *self, own, root, entries_left: MAX_ENTRIES };
+        fs::symlink_metadata(&store.root).ok()?.is_dir().then_some(store)
     }
 
-    /// Names a file of `from` that was found, and the file `target` below the folder of the sessions of `to`.
+    /// Names a file of `from` that was found, and the file `target` below the folder of the sessions of `to`, which is
+    /// laid out in this way, whatever the store of `from` is.
     ///
     /// Where the two places have one own folder, whatever is done stays in it. Where they have not, an own folder that
     /// is a link out of its home folder is refused: the agent may have put it there to have a file of somebody else
@@ -68,7 +72,7 @@ impl Layout {
             return Ok((store.spot(found)?, Spot::new(&store.own, target)));
         }
         let source = store.below_own(found)?;
-        let (border, below) = self.border(from)?;
+        let (border, below) = store.layout.border(from)?;
         let (to_border, to_below) = self.border(to)?;
         Ok((Spot::new(border, below.join(source)), Spot::new(to_border, to_below.join(target))))
     }
@@ -102,9 +106,18 @@ impl Layout {
     }
 }
 
+/// Sorts files, the longest first.
+pub(crate) fn longest_first(files: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let length = |path: &Path| fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
+    let mut files: Vec<_> = files.map(|path| (length(&path), path)).collect();
+    files.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
+    files.into_iter().map(|(_, path)| path).collect()
+}
+
 /// A folder of session files that is there.
 #[derive(Debug)]
 pub(crate) struct SessionStore {
+    layout: Layout,
     own: PathBuf,
     root: PathBuf,
     entries_left: usize,
@@ -137,14 +150,31 @@ impl SessionStore {
         names
     }
 
-    /// Names a file that was found here.
-    pub(crate) fn spot(&self, found: &Path) -> io::Result<Spot> {
-        Ok(Spot::new(&self.own, self.below_own(found)?))
+    /// Returns the one of the files of a session that went on furthest: that of the place, or without it the first of
+    /// `copies`, unless another holds all of it and more.
+    pub(crate) fn furthest(
+        &self,
+        expected: Option<PathBuf>,
+        copies: Vec<PathBuf>,
+        is_ahead: impl Fn(&Spot, &Spot) -> bool,
+    ) -> Option<PathBuf> {
+        let mut best = expected.or_else(|| copies.first().cloned())?;
+        // Their lengths do not tell: each names another folder in its lines.
+        for copy in copies.into_iter().take(MAX_COPIES) {
+            if copy != best && is_ahead(&self.spot(&copy).ok()?, &self.spot(&best).ok()?) {
+                best = copy;
+            }
+        }
+        Some(best)
     }
 
     /// Returns the way from the folder of the sessions to a file that was found here.
     pub(crate) fn below_sessions<'a>(&self, found: &'a Path) -> io::Result<&'a Path> {
         found.strip_prefix(&self.root).map_err(io::Error::other)
+    }
+
+    fn spot(&self, found: &Path) -> io::Result<Spot> {
+        Ok(Spot::new(&self.own, self.below_own(found)?))
     }
 
     fn below_own<'a>(&self, found: &'a Path) -> io::Result<&'a Path> {

@@ -76,7 +76,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// The agent: `claude-code`, `codex` or `scripted`.
+    /// The agent: `claude-code`, `codex`, `pi`, `opencode`, `gemini`, `copilot`, `cursor` or `scripted`.
     #[arg(long)]
     pub(crate) agent: String,
     /// The model the agent is told to use [default: the agent's own choice]; for `scripted`, the file of the script,
@@ -190,7 +190,7 @@ pub(crate) struct ExtractArgs {
     /// The answer is text, not JSON.
     #[arg(long, conflicts_with = "schema")]
     pub(crate) text: bool,
-    /// The input is the JSON lines that this agent printed, not plain text.
+    /// The input is the JSON lines that this agent printed, not plain text; the names are those of `run --agent`.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// The saved output; `-` is the standard input.

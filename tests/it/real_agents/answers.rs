@@ -3,7 +3,7 @@
 use sandcastle::{AgentEvent, AnswerGuarantee, AttemptOutcome, Exit, OutputSpec, Stage};
 use serde_json::json;
 
-use super::{GOOD, N, Seen, Subject, for_both_agents};
+use super::{GOOD, N, Seen, Subject, also_for, for_both_agents};
 use crate::support::model_server::Reply;
 
 for_both_agents![
@@ -16,7 +16,25 @@ for_both_agents![
     a_long_prompt_arrives,
 ];
 
-pub(super) async fn a_value_in_one_turn(subject: Subject) {
+also_for![
+    pi in with_pi:
+    a_value_in_one_turn,
+    a_commit_and_then_a_value,
+    a_tag_that_a_tool_call_interrupts,
+    a_tag_in_two_pieces_of_one_answer,
+    only_what_is_said_is_an_answer,
+    a_long_prompt_arrives,
+];
+
+also_for![
+    gemini in with_gemini:
+    a_value_in_one_turn,
+    a_commit_and_then_a_value,
+    a_tag_that_a_tool_call_interrupts,
+    a_tag_in_two_pieces_of_one_answer,
+];
+
+async fn a_value_in_one_turn(subject: Subject) {
     let bench = subject.bench([Reply::text(format!("Here: {GOOD} Bye.")).usage(120, 34)]).await;
     let result = sandcastle::run_with::<N>(bench.options()).await.unwrap();
 
@@ -33,7 +51,8 @@ pub(super) async fn a_value_in_one_turn(subject: Subject) {
     let session = result.session_id().expect("a session");
     let file = iteration.session_file.as_ref().expect("a session file");
     assert!(file.starts_with(bench.home.path()), "{}", file.display());
-    assert!(file.to_string_lossy().contains(session.as_str()), "{}", file.display());
+    // Gemini CLI names it by the first part of the id.
+    assert!(file.to_string_lossy().contains(&session.as_str()[..8]), "{}", file.display());
     assert!(std::fs::read_to_string(file).unwrap().contains(super::PROMPT));
     assert_eq!(bench.server.turns().len(), 1);
 }
@@ -46,7 +65,7 @@ async fn a_value_whose_shape_is_known_at_run_time(subject: Subject) {
     assert_eq!(result.output, json!({ "n": 5 }));
 }
 
-pub(super) async fn a_commit_and_then_a_value(subject: Subject) {
+async fn a_commit_and_then_a_value(subject: Subject) {
     let work = "echo new > new.txt && git add new.txt && git commit --quiet --message 'Add a file'";
     let bench = subject.bench([Reply::text("Working. ").and_shell(work), Reply::text(GOOD)]).await;
     let result = sandcastle::run_with::<N>(bench.options()).await.unwrap();
@@ -62,7 +81,7 @@ pub(super) async fn a_commit_and_then_a_value(subject: Subject) {
     assert_eq!((result.usage.input_tokens, result.usage.output_tokens), (22, 14));
 }
 
-pub(super) async fn a_tag_that_a_tool_call_interrupts(subject: Subject) {
+async fn a_tag_that_a_tool_call_interrupts(subject: Subject) {
     let bench = subject
         .bench([Reply::text("<resu").and_shell("true"), Reply::text("lt>{\"n\":5}</re").and_text("sult>")])
         .await;
@@ -71,7 +90,7 @@ pub(super) async fn a_tag_that_a_tool_call_interrupts(subject: Subject) {
     assert_eq!(result.text, GOOD);
 }
 
-pub(super) async fn a_tag_in_two_pieces_of_one_answer(subject: Subject) {
+async fn a_tag_in_two_pieces_of_one_answer(subject: Subject) {
     let bench = subject.bench([Reply::text("<result>{\"n\"").and_text(":5}</result>")]).await;
     let result = sandcastle::run_with::<N>(bench.options()).await.unwrap();
     assert_eq!(result.output, N { n: 5 });
@@ -79,7 +98,7 @@ pub(super) async fn a_tag_in_two_pieces_of_one_answer(subject: Subject) {
 }
 
 /// Thinking and tools show what looks like an answer; the model says none.
-pub(super) async fn only_what_is_said_is_an_answer(subject: Subject) {
+async fn only_what_is_said_is_an_answer(subject: Subject) {
     let show = format!("echo '{GOOD}'");
     let bench = subject.bench([Reply::thinking(GOOD).and_shell(show), Reply::text("Finished.")]).await;
     let seen = Seen::default();
@@ -93,7 +112,7 @@ pub(super) async fn only_what_is_said_is_an_answer(subject: Subject) {
     assert!(bench.server.turns()[1].tool_results()[0].contains(GOOD));
 }
 
-pub(super) async fn a_long_prompt_arrives(subject: Subject) {
+async fn a_long_prompt_arrives(subject: Subject) {
     let prompt = format!("{}\n{}", super::PROMPT, "word ".repeat(60_000) + "end");
     let bench = subject.bench([Reply::text(GOOD)]).await;
     sandcastle::run_with::<N>(bench.prompted(&prompt)).await.unwrap();

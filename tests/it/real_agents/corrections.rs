@@ -2,7 +2,7 @@
 
 use sandcastle::{AttemptOutcome, ErrorKind, Stage};
 
-use super::{BAD, GOOD, PROMPT, Retried, Subject, for_both_agents};
+use super::{BAD, GOOD, PROMPT, Retried, Subject, also_for, for_both_agents};
 use crate::support::model_server::Reply;
 
 for_both_agents![
@@ -12,7 +12,21 @@ for_both_agents![
     a_correction_is_sent_again_when_the_service_fails,
 ];
 
-pub(super) async fn a_bad_answer_is_corrected_in_its_session(subject: Subject) {
+also_for![
+    pi in with_pi:
+    a_bad_answer_is_corrected_in_its_session,
+    an_output_that_is_never_right_is_an_error,
+    a_retry_that_fails_leaves_the_first_refusal,
+    a_correction_is_sent_again_when_the_service_fails,
+];
+
+also_for![
+    gemini in with_gemini:
+    a_bad_answer_is_corrected_in_its_session,
+    an_output_that_is_never_right_is_an_error,
+];
+
+async fn a_bad_answer_is_corrected_in_its_session(subject: Subject) {
     let work = "git commit --quiet --allow-empty --message One";
     let replies = [
         Reply::shell(work).usage(1000, 1),
@@ -42,7 +56,7 @@ pub(super) async fn a_bad_answer_is_corrected_in_its_session(subject: Subject) {
     assert!(newest.contains("<result>") && newest != PROMPT, "{newest}");
 }
 
-pub(super) async fn an_output_that_is_never_right_is_an_error(subject: Subject) {
+async fn an_output_that_is_never_right_is_an_error(subject: Subject) {
     let bench = subject.bench([Reply::text(BAD).usage(50, 5).always()]).await;
     let error = sandcastle::run_with::<Retried>(bench.options()).await.unwrap_err();
 
@@ -62,7 +76,7 @@ pub(super) async fn an_output_that_is_never_right_is_an_error(subject: Subject) 
     assert_eq!(bench.server.turns()[3].assistant_texts().len(), 3);
 }
 
-pub(super) async fn a_retry_that_fails_leaves_the_first_refusal(subject: Subject) {
+async fn a_retry_that_fails_leaves_the_first_refusal(subject: Subject) {
     let bench = subject.bench([Reply::text(BAD), Reply::status(401).always()]).await;
     let error = sandcastle::run_with::<Retried>(bench.options()).await.unwrap_err();
 
@@ -75,7 +89,7 @@ pub(super) async fn a_retry_that_fails_leaves_the_first_refusal(subject: Subject
 }
 
 /// Trouble of the service uses up no retry, and the model is told of the answer's mistake all the same.
-pub(super) async fn a_correction_is_sent_again_when_the_service_fails(subject: Subject) {
+async fn a_correction_is_sent_again_when_the_service_fails(subject: Subject) {
     let refused = Reply::status(500);
     let asked = requests_of_one_process(&subject, refused.clone()).await;
     let mut replies = vec![Reply::text(BAD)];

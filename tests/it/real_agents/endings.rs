@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sandcastle::{CancellationToken, Error, ErrorKind};
 
-use super::{BAD, Bench, GOOD, LONG, N, PROMPT, Retried, Seen, Subject, for_both_agents};
+use super::{BAD, Bench, GOOD, LONG, N, PROMPT, Retried, Seen, Subject, also_for, for_both_agents};
 use crate::support::model_server::Reply;
 use crate::support::processes::UniqueSleep;
 
@@ -15,6 +15,14 @@ for_both_agents![
     dropping_ends_a_request,
     cancelling_ends_a_correction,
     silence_ends_a_request,
+    what_a_program_leaves_behind_is_ended,
+];
+
+also_for![
+    gemini in with_gemini:
+    cancelling_ends_a_tool,
+    cancelling_ends_a_request,
+    dropping_ends_a_tool,
     what_a_program_leaves_behind_is_ended,
 ];
 

@@ -1,8 +1,9 @@
-//! The engine with the real programs: every promise of a run, kept by Claude Code, Codex, pi and OpenCode.
+//! The engine with the real programs: every promise of a run, kept by Claude Code, Codex, pi, OpenCode and Gemini CLI.
 //!
-//! A scenario is written once and played with the first two, and with pi where it can keep it, so that they cannot drift
-//! apart; what only one of them does stands in the file of its name. `programs` has the facts of the programs themselves, without the engine. The model
-//! is a script on loopback, and each test has a home, a repository and a model server of its own.
+//! A scenario is written once and played with the first two, and with the others where they can keep it, so that they
+//! cannot drift apart; what only one of them does stands in the file of its name. `programs` has the facts of the programs
+//! themselves, without the engine. The model is a script on loopback, and each test has a home, a repository and a model
+//! server of its own.
 
 mod answers;
 mod claude_code;
@@ -10,6 +11,7 @@ mod codex;
 mod corrections;
 mod endings;
 mod failures;
+mod gemini;
 mod opencode;
 mod pi;
 mod programs;
@@ -24,13 +26,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sandcastle::testing::ScratchRepo;
-use sandcastle::{Agent, ClaudeCode, Codex, Logging, NoSandbox, OpenCode, Pi, RunOptions};
+use sandcastle::{Agent, ClaudeCode, Codex, Gemini, Logging, NoSandbox, OpenCode, Pi, RunOptions};
 
 use self::residents::Residents;
 use self::seen::Seen;
 use crate::run::{N, Retried};
 use crate::support::model_server::{ModelServer, Reply};
-use crate::support::real_agent::{Home, RealAgent, SCRIPTED_MODEL};
+use crate::support::real_agent::{GEMINI_MODEL, Home, RealAgent, SCRIPTED_MODEL};
 
 /// The prompt of a run whose prompt does not matter.
 const PROMPT: &str = "Do it, and answer as <result>JSON</result>.";
@@ -70,6 +72,23 @@ macro_rules! for_both_agents {
 }
 use for_both_agents;
 
+/// Makes a test of each scenario that another program keeps as well.
+macro_rules! also_for {
+    ($subject:ident in $module:ident: $($scenario:ident),+ $(,)?) => {
+        mod $module {
+            $(
+                #[tokio::test]
+                async fn $scenario() {
+                    if let Some(subject) = crate::real_agents::Subject::$subject() {
+                        super::$scenario(subject).await;
+                    }
+                }
+            )+
+        }
+    };
+}
+use also_for;
+
 /// An installed program, and the agent of the library that runs it.
 #[derive(Clone, Debug)]
 struct Subject {
@@ -86,6 +105,12 @@ impl Subject {
 
     fn codex() -> Option<Self> {
         RealAgent::codex().map(Self::codex_of)
+    }
+
+    fn gemini() -> Option<Self> {
+        let program = RealAgent::gemini()?;
+        let agent = Arc::new(Gemini::new(GEMINI_MODEL).program(&program.program));
+        Some(Self { program, agent })
     }
 
     /// Codex by the script that npm installs, which starts the real program as its child.
@@ -166,7 +191,8 @@ impl Bench {
     /// asked the model; a program that is killed before has no session to go on with.
     async fn remembered(&self) {
         let begun = Instant::now();
-        let session_folders = [".claude/projects", ".codex/sessions"].map(|name| self.home.path().join(name));
+        let session_folders =
+            [".claude/projects", ".codex/sessions", ".gemini/tmp"].map(|name| self.home.path().join(name));
         while !session_folders.iter().any(|folder| holds(folder, PROMPT)) {
             assert!(begun.elapsed() < PATIENCE, "the prompt is in no session file");
             tokio::time::sleep(Duration::from_millis(10)).await;

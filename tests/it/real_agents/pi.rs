@@ -12,48 +12,9 @@ use sandcastle::testing::ScratchRepo;
 use sandcastle::{AgentEvent, AttemptOutcome, ErrorKind};
 
 use super::endings::{cancelled, sleepers};
-use super::{GOOD, LONG, N, PROMPT, Seen, Subject, answers, corrections, failures, sessions};
+use super::{GOOD, LONG, N, PROMPT, Seen, Subject};
 use crate::support::model_server::Reply;
 use crate::support::processes::UniqueSleep;
-
-/// Makes a test of each scenario that the program shares with the others.
-macro_rules! shared {
-    ($($module:ident::$scenario:ident),+ $(,)?) => {
-        $(
-            #[tokio::test]
-            async fn $scenario() {
-                if let Some(subject) = Subject::pi() {
-                    $module::$scenario(subject).await;
-                }
-            }
-        )+
-    };
-}
-
-shared![
-    answers::a_value_in_one_turn,
-    answers::a_commit_and_then_a_value,
-    answers::a_tag_that_a_tool_call_interrupts,
-    answers::a_tag_in_two_pieces_of_one_answer,
-    answers::only_what_is_said_is_an_answer,
-    answers::a_long_prompt_arrives,
-    corrections::a_bad_answer_is_corrected_in_its_session,
-    corrections::an_output_that_is_never_right_is_an_error,
-    corrections::a_retry_that_fails_leaves_the_first_refusal,
-    corrections::a_correction_is_sent_again_when_the_service_fails,
-    failures::a_key_that_is_refused,
-    failures::a_rate_limit_that_lasts,
-    failures::a_service_that_is_broken,
-    failures::a_request_that_is_refused,
-    failures::a_connection_that_is_lost,
-    failures::an_answer_that_is_cut_off,
-    failures::an_answer_that_is_empty,
-    failures::a_session_that_nobody_knows,
-    sessions::a_session_is_resumed_by_its_id,
-    sessions::a_session_is_forked_by_its_id,
-    sessions::two_forks_of_one_result_part,
-    sessions::every_iteration_is_a_session_of_its_own,
-];
 
 /// It tries three times more, and tells of each.
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::fs;
 
 use sandcastle::{CancellationToken, RunResult, SessionId};
 
-use super::{Bench, GOOD, N, Subject, for_both_agents};
+use super::{Bench, GOOD, N, Subject, also_for, for_both_agents};
 use crate::support::model_server::Reply;
 
 for_both_agents![
@@ -16,7 +16,20 @@ for_both_agents![
     w_22_nothing_of_the_first_turn_stops_the_next,
 ];
 
-pub(super) async fn a_session_is_resumed_by_its_id(subject: Subject) {
+also_for![
+    pi in with_pi:
+    a_session_is_resumed_by_its_id,
+    a_session_is_forked_by_its_id,
+    two_forks_of_one_result_part,
+    every_iteration_is_a_session_of_its_own,
+];
+
+also_for![
+    gemini in with_gemini:
+    a_session_is_resumed_by_its_id,
+];
+
+async fn a_session_is_resumed_by_its_id(subject: Subject) {
     let bench =
         subject.bench([Reply::text("first answer").usage(100, 10), Reply::text(GOOD).usage(2000, 200)]).await;
     let first = sandcastle::run(bench.prompted("first prompt")).await.unwrap();
@@ -47,7 +60,7 @@ async fn a_session_is_resumed_from_a_result(subject: Subject) {
     }
 }
 
-pub(super) async fn a_session_is_forked_by_its_id(subject: Subject) {
+async fn a_session_is_forked_by_its_id(subject: Subject) {
     let replies = [("one", 10), ("two", 200), ("three", 3000)];
     let bench = subject.bench(replies.map(|(text, count)| Reply::text(text).usage(count, count))).await;
     let parent = sandcastle::run(bench.prompted("begin")).await.unwrap();
@@ -69,7 +82,7 @@ pub(super) async fn a_session_is_forked_by_its_id(subject: Subject) {
     assert_eq!(bench.server.turns()[2].assistant_texts(), ["one", "two"]);
 }
 
-pub(super) async fn two_forks_of_one_result_part(subject: Subject) {
+async fn two_forks_of_one_result_part(subject: Subject) {
     let bench = subject.bench([Reply::text("one"), Reply::text("forked").always()]).await;
     let parent = sandcastle::run(bench.prompted("begin")).await.unwrap();
     let before = fs::read(session_file(&parent)).unwrap();
@@ -86,7 +99,7 @@ pub(super) async fn two_forks_of_one_result_part(subject: Subject) {
     }
 }
 
-pub(super) async fn every_iteration_is_a_session_of_its_own(subject: Subject) {
+async fn every_iteration_is_a_session_of_its_own(subject: Subject) {
     let bench = subject
         .bench([
             Reply::text("One half is done.").usage(40, 4),

@@ -9,11 +9,19 @@ use sandcastle::testing::ScratchRepo;
 use sandcastle::{RunResult, SessionId};
 use serde_json::json;
 
-use super::{Bench, Subject, for_both_agents};
+use super::{Bench, Subject, also_for, for_both_agents};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::real_agent::Home;
 
 for_both_agents![
+    a_session_goes_on_in_another_folder_and_home_and_comes_back,
+    w_22_a_session_whose_folder_is_gone_goes_on_in_another,
+    a_session_with_a_torn_end_goes_on_elsewhere,
+    case_122_two_forks_at_once_of_a_session_that_was_brought,
+];
+
+also_for![
+    pi in with_pi:
     a_session_goes_on_in_another_folder_and_home_and_comes_back,
     w_22_a_session_whose_folder_is_gone_goes_on_in_another,
     a_session_with_a_torn_end_goes_on_elsewhere,

@@ -20,6 +20,9 @@ use super::requirement::{absent, variable};
 /// instead.
 const CODEX_MODEL: &str = "gpt-5.5";
 
+/// A model that the program knows; left to itself it would ask another one which to take.
+pub(crate) const GEMINI_MODEL: &str = "gemini-2.5-flash";
+
 const CLAUDE_TURN: [&str; 5] = [
     "--print",
     "--verbose",
@@ -31,6 +34,9 @@ const CLAUDE_TURN: [&str; 5] = [
 const PI_TURN: [&str; 5] = ["-p", "--mode", "json", "--model", SCRIPTED_MODEL];
 
 const OPENCODE_TURN: [&str; 6] = ["run", "--format", "json", "--auto", "--model", SCRIPTED_MODEL];
+
+const GEMINI_TURN: [&str; 6] =
+    ["--output-format=stream-json", "--skip-trust", "--approval-mode", "yolo", "--model", GEMINI_MODEL];
 
 /// The model of the server, as programs name it that know no models of their own.
 pub(crate) const SCRIPTED_MODEL: &str = "scripted/model";
@@ -54,6 +60,7 @@ enum Kind {
     Codex,
     Pi,
     OpenCode,
+    Gemini,
 }
 
 /// A scratch home folder and the whole environment of a program that lives in it.
@@ -102,6 +109,12 @@ impl RealAgent {
         Self::find(Kind::OpenCode, &format!("opencode-{}/bin/opencode", npm_platform()))
     }
 
+    /// Finds Gemini CLI, which is a script, or says that the test is skipped.
+    #[track_caller]
+    pub(crate) fn gemini() -> Option<Self> {
+        Self::find(Kind::Gemini, ".bin/gemini")
+    }
+
     /// Makes a home in which the program asks this server and nobody else.
     pub(crate) fn home(&self, server: &ModelServer) -> Home {
         let home = Home::new();
@@ -110,6 +123,7 @@ impl RealAgent {
             Kind::Codex => home.with(&[("MODEL_SERVER_KEY", DUMMY_KEY.to_owned())]).with_codex_config(server),
             Kind::Pi => home.with(&[("PI_OFFLINE", "1".to_owned())]).with_pi_config(server),
             Kind::OpenCode => home.with(&opencode_environment()).with_opencode_config(server),
+            Kind::Gemini => home.with(&gemini_environment(server)).with_gemini_settings(),
         }
     }
 
@@ -120,6 +134,7 @@ impl RealAgent {
             Kind::Codex => &["exec", "--json", CODEX_FREE_HAND, "-"],
             Kind::Pi => &PI_TURN,
             Kind::OpenCode => &OPENCODE_TURN,
+            Kind::Gemini => &GEMINI_TURN,
         };
         self.invocation(home, folder).arguments(arguments)
     }
@@ -132,6 +147,7 @@ impl RealAgent {
             Kind::Codex => invocation.arguments(["exec", "resume", "--json", CODEX_FREE_HAND, session, "-"]),
             Kind::Pi => invocation.arguments(PI_TURN).arguments(["--session", session]),
             Kind::OpenCode => invocation.arguments(OPENCODE_TURN).arguments(["--session", session]),
+            Kind::Gemini => invocation.arguments(GEMINI_TURN).arguments(["--resume", session]),
         }
     }
 
@@ -151,6 +167,7 @@ impl RealAgent {
             Kind::Codex => "codex",
             Kind::Pi => "pi",
             Kind::OpenCode => "opencode",
+            Kind::Gemini => "gemini",
         };
         absent(name, &format!("there is no `{}`; `.ci/install-agents` installs it", program.display()));
         None
@@ -212,6 +229,20 @@ enabled = false
 "#
         );
         fs::write(folder.join("config.toml"), config).expect("a file in a new home");
+        self
+    }
+
+    /// A refused request is not repeated: the program would wait five seconds before it does so.
+    fn with_gemini_settings(self) -> Self {
+        let folder = self.path().join(".gemini");
+        fs::create_dir(&folder).expect("a folder in a new home");
+        let settings = serde_json::json!({
+            "security": { "auth": { "selectedType": "gemini-api-key" } },
+            "general": { "maxAttempts": 1, "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
+            "privacy": { "usageStatisticsEnabled": false },
+            "telemetry": { "enabled": false },
+        });
+        fs::write(folder.join("settings.json"), settings.to_string()).expect("a file in a new home");
         self
     }
 }
@@ -292,6 +323,10 @@ fn opencode_environment() -> [(&'static str, String); 5] {
         "OPENCODE_DISABLE_CLAUDE_CODE",
     ]
     .map(|name| (name, "1".to_owned()))
+}
+
+fn gemini_environment(server: &ModelServer) -> [(&'static str, String); 2] {
+    [("GOOGLE_GEMINI_BASE_URL", server.url()), ("GEMINI_API_KEY", DUMMY_KEY.to_owned())]
 }
 
 fn agents_folder() -> PathBuf {

@@ -1,8 +1,8 @@
 //! A scripted model server: the model's side of a coding agent, on loopback.
 //!
-//! It speaks Anthropic Messages, OpenAI Responses and OpenAI Chat Completions, gives the replies of a script one after the other, and
-//! keeps every request for the test to look at. It binds a free port of 127.0.0.1 and is gone when it is
-//! dropped: its thread owns the runtime and with it every connection.
+//! It speaks Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini, gives the replies of a script one
+//! after the other, and keeps every request for the test to look at. It binds a free port of 127.0.0.1 and is gone when
+//! it is dropped: its thread owns the runtime and with it every connection.
 //!
 //! ```ignore
 //! let server = ModelServer::start([

@@ -23,6 +23,7 @@ pub(super) fn names(body: &Value) -> Vec<&str> {
         .chain(items.flat_map(|item| list(&item["tools"])))
         .flat_map(|tool| match tool["type"].as_str() {
             Some("namespace") => list(&tool["tools"]),
+            None if tool["functionDeclarations"].is_array() => list(&tool["functionDeclarations"]),
             _ => std::slice::from_ref(tool),
         })
         // Chat Completions put the name deeper; a tool of the provider's own (`{"type": "web_search"}`) has no other
@@ -63,6 +64,7 @@ fn shell_call(command: &str, offered: &[&str]) -> Result<Part, String> {
         ("bash", json!({ "command": command, "description": "Runs a command" })),
         ("exec_command", json!({ "cmd": command })),
         ("shell_command", json!({ "command": command })),
+        ("run_shell_command", json!({ "command": command })),
         ("shell", json!({ "command": ["bash", "-lc", command] })),
     ];
     if let Some((name, arguments)) = known.into_iter().find(|(name, _)| offered.contains(name)) {

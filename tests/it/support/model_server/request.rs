@@ -77,6 +77,7 @@ impl Request {
                 _ => (item["role"] == "tool").then_some(&item["content"]),
             })
             .map(|content| pieces(content).join("\n"))
+            .chain(self.conversation().flat_map(function_responses))
             .collect()
     }
 
@@ -87,14 +88,14 @@ impl Request {
 
     fn texts_of(&self, role: &str) -> Vec<String> {
         self.conversation()
-            .filter(|message| message["role"] == role)
-            .flat_map(|message| pieces(&message["content"]))
+            .filter(|message| message["role"] == role || (role == "assistant" && message["role"] == "model"))
+            .flat_map(|message| [pieces(&message["content"]), pieces(&message["parts"])].concat())
             .collect()
     }
 
-    /// The messages (Messages, Chat Completions) or items (Responses), oldest first.
+    /// The messages (Messages, Chat Completions), items (Responses) or contents (Gemini), oldest first.
     fn conversation(&self) -> impl Iterator<Item = &Value> {
-        ["messages", "input"].into_iter().filter_map(|key| self.body[key].as_array()).flatten()
+        ["messages", "input", "contents"].into_iter().filter_map(|key| self.body[key].as_array()).flatten()
     }
 }
 
@@ -108,6 +109,14 @@ fn purpose(path: &str, body: &Value) -> Purpose {
     } else {
         Purpose::Turn
     }
+}
+
+/// What tools answered in one content of a conversation with Gemini.
+fn function_responses(content: &Value) -> Vec<String> {
+    let parts = content["parts"].as_array().into_iter().flatten();
+    let responses = parts.map(|part| &part["functionResponse"]["response"]);
+    let texts = responses.filter_map(|response| response["output"].as_str().or(response["error"].as_str()));
+    texts.map(str::to_owned).collect()
 }
 
 /// The texts of a content that is a string or a list of typed parts.

@@ -1,8 +1,13 @@
 //! Sessions in scratch homes: found, copied, and not copied where that would do harm.
 
+use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use sandcastle_core::ErrorKind;
+
 use super::*;
+
+use TransferOutcome::{Parted, UpToDate, Written};
 
 const ID: &str = "01a22a7d-59d5-71ef-8871-7cdf34422587";
 const FILE: &str = "2026-11-30T03-26-27-798Z_01a22a7d-59d5-71ef-8871-7cdf34422587.jsonl";
@@ -40,10 +45,14 @@ impl Home {
         find(&id(), &SessionPlace::new(self.0.path(), Path::new(cwd), &[]))
     }
 
-    fn transfer(&self, from: &str, other: &Self, to: &str) -> Result<Option<PathBuf>> {
+    fn transfer(&self, from: &str, other: &Self, to: &str) -> Result<Option<SessionTransfer>> {
         let from = SessionPlace::new(self.0.path(), Path::new(from), &[]);
         transfer(&id(), &from, &SessionPlace::new(other.0.path(), Path::new(to), &[]))
     }
+}
+
+fn done(file: &Path, outcome: TransferOutcome) -> Option<SessionTransfer> {
+    Some(SessionTransfer::new(file, outcome))
 }
 
 fn id() -> SessionId {
@@ -76,7 +85,7 @@ fn the_folders_can_be_moved_by_variables() {
     let file = own.path().join("sessions/--nowhere--").join(FILE);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "").unwrap();
-    let mut env = vec![(OWN_FOLDER.into(), own.path().into())];
+    let mut env = vec![("PI_CODING_AGENT_DIR".into(), own.path().into())];
     assert_eq!(find(&id(), &SessionPlace::new(home.0.path(), Path::new("/nowhere"), &env)), Some(file));
 
     env.push((SESSION_FOLDER.into(), flat.path().into()));
@@ -85,8 +94,15 @@ fn the_folders_can_be_moved_by_variables() {
     let file = flat.path().join(FILE);
     home.write("--from--", &lines("/from"));
     let from = SessionPlace::new(home.0.path(), Path::new("/from"), &[]);
-    assert_eq!(transfer(&id(), &from, &place).unwrap(), Some(file.clone()));
-    assert_eq!(find(&id(), &place), Some(file));
+    assert_eq!(transfer(&id(), &from, &place).unwrap(), done(&file, Written));
+    assert_eq!(find(&id(), &place), Some(file.clone()));
+    assert_eq!(fs::read_to_string(&file).unwrap(), lines("/nowhere"));
+    fs::remove_dir_all(home.sessions()).unwrap();
+    // And back, from one folder for all to one for each.
+    let back = home.sessions().join("--from--").join(FILE);
+    assert_eq!(transfer(&id(), &place, &from).unwrap(), done(&back, Written));
+    assert_eq!(fs::read_to_string(&back).unwrap(), lines("/from"));
+    assert_eq!((folder(&from), folder(&place)), (home.0.path().join(".pi/agent/sessions"), flat.path()));
 }
 
 #[test]
@@ -103,8 +119,8 @@ fn links_are_not_followed() {
 fn case_117_a_copy_differs_in_its_working_folder_alone() {
     let (home, other) = (Home::new(), Home::new());
     let origin = home.write("--from--", &lines("/from"));
-    let copy = home.transfer("/from", &other, "/to/\"here\"").unwrap().unwrap();
-    assert_eq!(copy, other.sessions().join("--to-\"here\"--").join(FILE));
+    let copy = other.sessions().join("--to-\"here\"--").join(FILE);
+    assert_eq!(home.transfer("/from", &other, "/to/\"here\"").unwrap(), done(&copy, Written));
     assert_eq!(fs::read_to_string(&copy).unwrap(), lines(r#"/to/\"here\""#));
     assert_eq!(fs::read_to_string(&origin).unwrap(), lines("/from"));
     assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
@@ -118,18 +134,53 @@ fn what_has_gone_on_is_not_replaced_and_what_has_not_is() {
     let (home, other) = (Home::new(), Home::new());
     home.write("--from--", &lines("/from"));
     let there = other.write("--to--", &(lines("/to") + "age\"}\nmore"));
-    assert_eq!(home.transfer("/from", &other, "/to").unwrap(), Some(there.clone()));
+    assert_eq!(home.transfer("/from", &other, "/to").unwrap(), done(&there, UpToDate));
     assert_eq!(fs::read_to_string(&there).unwrap(), lines("/to") + "age\"}\nmore");
     fs::write(&there, "short").unwrap();
-    assert_eq!(home.transfer("/from", &other, "/to").unwrap(), Some(there.clone()));
+    assert_eq!(home.transfer("/from", &other, "/to").unwrap(), done(&there, Written));
     assert_eq!(fs::read_to_string(&there).unwrap(), lines("/to"));
+}
+
+#[test]
+fn what_went_on_in_both_places_is_left_as_it_is() {
+    let (home, other) = (Home::new(), Home::new());
+    home.write("--from--", &(lines("/from") + "age\"}\n"));
+    let parted = lines("/to") + "age\",\"said\":\"elsewhere\"}\n";
+    let there = other.write("--to--", &parted);
+    assert_eq!(home.transfer("/from", &other, "/to").unwrap(), done(&there, Parted));
+    assert_eq!(fs::read_to_string(&there).unwrap(), parted);
+}
+
+#[test]
+fn a_session_goes_on_in_the_file_that_is_there() {
+    let (home, other) = (Home::new(), Home::new());
+    home.write("--from--", &(lines("/from") + "age\"}\n"));
+    let there = other.write("--to--", &lines("/to"));
+    let older = there.with_file_name(FILE.replace("2026", "2025"));
+    fs::rename(there, &older).unwrap();
+    assert_eq!(home.transfer("/from", &other, "/to").unwrap(), done(&older, Written));
+    assert_eq!(fs::read_to_string(&older).unwrap(), lines("/to") + "age\"}\n");
+}
+
+#[test]
+fn w_22_the_copy_that_went_on_furthest_is_brought_within_its_home() {
+    let home = Home::new();
+    let further = home.write("--gone--", &(lines("/gone") + "age\"}\n"));
+    home.write("--a-folder-with-a-longer-name--", &lines("/a/folder/with/a/longer/name"));
+    let here = home.sessions().join("--here--").join(FILE);
+    assert_eq!(home.transfer("/here", &home, "/here").unwrap(), done(&here, Written));
+    assert_eq!(home.transfer("/here", &home, "/here").unwrap(), done(&here, UpToDate));
+    assert_eq!(fs::read_to_string(&here).unwrap(), lines("/here") + "age\"}\n");
+    fs::write(&further, lines("/gone") + "age\"}\nmore\n").unwrap();
+    assert_eq!(home.transfer("/here", &home, "/here").unwrap(), done(&here, Written));
+    assert_eq!(fs::read_to_string(&here).unwrap(), lines("/here") + "age\"}\nmore\n");
 }
 
 #[test]
 fn a_session_that_is_there_already_stays() {
     let home = Home::new();
     let file = home.write("--from--", "not even a header");
-    assert_eq!(home.transfer("/from", &home, "/from").unwrap(), Some(file));
+    assert_eq!(home.transfer("/from", &home, "/from").unwrap(), done(&file, UpToDate));
     assert_eq!(Home::new().transfer("/from", &home, "/to").unwrap(), None);
 }
 
@@ -138,14 +189,14 @@ fn a_copy_goes_through_no_link() {
     let (home, other, outside) = (Home::new(), Home::new(), Home::new());
     home.write("--from--", &lines("/from"));
     fs::create_dir_all(other.sessions().join("--to--")).unwrap();
-    // A link in the place of the file is replaced; what it leads to is not touched.
+    // In the place of the file.
     let secret = outside.write("--x--", "secret");
     let link = other.sessions().join("--to--").join(FILE);
     symlink(&secret, &link).unwrap();
-    assert_eq!(home.transfer("/from", &other, "/to").unwrap(), Some(link.clone()));
-    assert!(is_file(&link));
+    let error = home.transfer("/from", &other, "/to").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
     assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
-    // A link in the place of a folder is refused.
+    // In the place of its folder.
     symlink(outside.path(), other.sessions().join("--linked--")).unwrap();
     let error = home.transfer("/from", &other, "/linked").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
@@ -155,7 +206,7 @@ fn a_copy_goes_through_no_link() {
 #[test]
 fn what_is_no_session_is_not_copied() {
     let (home, other) = (Home::new(), Home::new());
-    let long = format!(r#"{{"type":"session","id":"{ID}","cwd":"/from","x":"{}"}}"#, "x".repeat(100_000));
+    let long = format!(r#"{{"type":"session","id":"{ID}","cwd":"/from","x":"{}"}}"#, "x".repeat(5_000_000));
     for contents in ["", "null\n", "\u{0}", &lines("/from").replace(ID, "another"), &long] {
         home.write("--from--", contents);
         let error = home.transfer("/from", &other, "/to").unwrap_err();

@@ -3,6 +3,7 @@
 //! Nothing here sends anything; [`super::http`] does.
 
 mod chat;
+mod gemini;
 mod messages;
 mod responses;
 
@@ -23,6 +24,8 @@ pub(super) enum Protocol {
     Responses,
     /// OpenAI Chat Completions.
     Chat,
+    /// Gemini, streaming.
+    Gemini,
 }
 
 /// A response to be sent.
@@ -54,8 +57,8 @@ pub(super) enum Ending {
     Silence(Duration),
 }
 
-/// A server-sent event. Most protocols name it twice: on its own line and as the `type` of its data. Chat Completions
-/// name none, and end with one that is a mere word.
+/// A server-sent event. Protocols that name it do so twice: on its own line and as the `type` of its data. Chat
+/// Completions name none, and end with one that is a mere word.
 #[derive(Debug)]
 pub(super) struct Event(Value);
 
@@ -77,6 +80,7 @@ impl Protocol {
             ("/v1/messages", Self::Messages),
             ("/v1/responses", Self::Responses),
             ("/v1/chat/completions", Self::Chat),
+            (":streamGenerateContent", Self::Gemini),
         ]
         .into_iter()
         .find(|(suffix, _)| path.ends_with(suffix))
@@ -89,6 +93,7 @@ impl Protocol {
             Outcome::Message(message) => self.message(message, number, body).unwrap_or_else(|problem| {
                 self.answer(&Reply::status(400).because(problem).outcome, number, body)
             }),
+            Outcome::Status(refusal) if self == Self::Gemini => gemini::refused(refusal),
             Outcome::Status(refusal) => refused(refusal),
             Outcome::Dropped => Answer::Dropped,
             Outcome::Silence(duration) => {
@@ -106,11 +111,12 @@ impl Protocol {
             number,
             model: body["model"].as_str().unwrap_or("scripted"),
         };
-        if body["stream"] != true {
+        if body["stream"] != true && self != Self::Gemini {
             let body = match self {
                 Self::Messages => messages::whole(&turn),
                 Self::Responses => responses::whole(&turn),
                 Self::Chat => chat::whole(&turn),
+                Self::Gemini => Value::Null,
             };
             return Ok(Answer::Whole { status: 200, headers: Vec::new(), body });
         }
@@ -118,6 +124,7 @@ impl Protocol {
             Self::Messages => messages::events(&turn),
             Self::Responses => responses::events(&turn),
             Self::Chat => chat::events(&turn),
+            Self::Gemini => gemini::events(&turn),
         };
         let ending = if message.stop == Stop::Severed { Ending::Severed } else { Ending::Closed };
         Ok(Answer::Stream(Stream { events, pause: message.pause, ending }))
@@ -144,8 +151,10 @@ impl fmt::Display for Event {
         if let Some(word) = self.0.as_str() {
             return write!(f, "data: {word}\n\n");
         }
-        let name = self.0["type"].as_str().unwrap_or("message");
-        write!(f, "event: {name}\ndata: {}\n\n", self.0)
+        if let Some(name) = self.0["type"].as_str() {
+            writeln!(f, "event: {name}")?;
+        }
+        write!(f, "data: {}\n\n", self.0)
     }
 }
 

@@ -1,0 +1,110 @@
+//! Cursor: its program `agent` in print mode.
+//!
+//! [`Cursor`] is what users configure; `args` words the command line, `wire` and `decode` read the output, and `failure`
+//! tells failures apart. All of it follows the program's documentation: it cannot be run without an account.
+
+mod args;
+mod decode;
+mod failure;
+mod wire;
+
+use std::ffi::OsString;
+
+use sandcastle_core::Result;
+use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder};
+use sandcastle_core::event::FailureKind;
+use sandcastle_core::secret::Variables;
+
+pub(crate) use self::decode::CursorDecoder;
+
+/// The name in options and logs.
+pub(crate) const NAME: &str = "cursor";
+
+/// What the program can do. It can resume chats, but nothing says that its sessions are named as its chats are.
+pub(crate) const CAPABILITIES: Capabilities = Capabilities::none().with_interactive();
+
+/// Runs Cursor's command-line agent.
+///
+/// ```
+/// use sandcastle_agents::Cursor;
+///
+/// let agent = Cursor::new("composer-1").env("CURSOR_API_KEY", "a key of your own");
+/// ```
+///
+/// It works without asking for permissions. Its prompt goes by the command line: whoever can list the processes of the
+/// machine can read it, and one that is too long for an argument is refused before anything is started.
+#[derive(Clone, Debug)]
+pub struct Cursor {
+    program: OsString,
+    model: Option<String>,
+    args: Vec<OsString>,
+    env: Variables,
+}
+
+impl Cursor {
+    /// Uses `model`. An empty name leaves the choice to the program.
+    #[must_use]
+    pub fn new(model: impl Into<String>) -> Self {
+        Self {
+            program: OsString::from("agent"),
+            model: Some(model.into()).filter(|model| !model.is_empty()),
+            args: Vec::new(),
+            env: Variables::default(),
+        }
+    }
+
+    /// Starts this program instead of the `agent` on the sandbox's `PATH`; older installations call it `cursor-agent`.
+    #[must_use]
+    pub fn program(mut self, program: impl Into<OsString>) -> Self {
+        self.program = program.into();
+        self
+    }
+
+    /// Adds an argument, behind all other options.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
+    #[must_use]
+    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.set(key, value);
+        self
+    }
+}
+
+impl Agent for Cursor {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.to_vec()
+    }
+
+    fn command(&self, request: &AgentRequest<'_>) -> Result<AgentCommand> {
+        args::unattended(self, request)
+    }
+
+    fn interactive_command(&self, request: &AgentRequest<'_>) -> Result<Option<AgentCommand>> {
+        args::interactive(self, request).map(Some)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(CursorDecoder::default())
+    }
+
+    fn stderr_failure(&self, stderr: &str) -> Option<FailureKind> {
+        failure::of_stderr(stderr)
+    }
+}
