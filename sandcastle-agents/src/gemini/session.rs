@@ -2,7 +2,8 @@
 //!
 //! A session is the file `tmp/<project>/chats/session-<time>-<first part of the id>.jsonl` in the program's own folder;
 //! which folder a project has stands in a register beside them. The first part of an id may be shared, so the first
-//! line of the file, which holds the whole id, decides.
+//! line of the file, which holds the whole id, decides. When a session is resumed in another minute, the program begins
+//! a second file of it, and goes on in the first all the same: the second holds no turn.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,7 +13,7 @@ use memchr::memmem;
 use sandcastle_core::SessionId;
 use sandcastle_core::agent::SessionPlace;
 
-use crate::session_store::{Layout, SessionStore};
+use crate::session_store::{Layout, SessionStore, longest_first};
 
 /// No variable names the program's own folder, only the home folder that it is in.
 const LAYOUT: Layout = Layout::new("", ".gemini", "tmp");
@@ -27,14 +28,16 @@ pub(super) fn find(session: &SessionId, place: &SessionPlace<'_>) -> Option<Path
     let mut store = open(place)?;
     let root = store.root().to_owned();
     let suffix = format!("-{}.jsonl", session.get(..8)?);
-    store.names(&root).into_iter().find_map(|project| {
+    let files = store.names(&root).into_iter().filter_map(|project| {
         let chats = store.folder(&store.folder(&root, project)?, "chats")?;
         let names = store.names(&chats).into_iter();
         let files = names.filter(|name| {
             name.to_str().is_some_and(|name| name.starts_with("session-") && name.ends_with(&suffix))
         });
-        files.filter_map(|name| store.file(&chats, name)).find(|file| holds(file, session))
-    })
+        let files = files.filter_map(|name| store.file(&chats, name)).filter(|file| holds(file, session));
+        longest_first(files).into_iter().next()
+    });
+    longest_first(files).into_iter().next()
 }
 
 fn open(place: &SessionPlace<'_>) -> Option<SessionStore> {
@@ -80,6 +83,17 @@ mod tests {
         write(&home.path().join(".gemini/tmp/zz").join("chats").join(FILE), &ID.replace("d785", "0000"));
         assert_eq!(find_in(home.path(), &[]), None);
         let file = write(&home.path().join(".gemini/tmp/work").join("chats").join(FILE), ID);
+        assert_eq!(find_in(home.path(), &[]), Some(file));
+    }
+
+    #[test]
+    fn a_file_that_was_begun_by_a_resume_is_not_the_session() {
+        let home = tempfile::tempdir().unwrap();
+        let chats = home.path().join(".gemini/tmp/work/chats");
+        let file = write(&chats.join(FILE), ID);
+        let turn = fs::read_to_string(&file).unwrap() + "{\"type\":\"user\",\"content\":[]}\n";
+        fs::write(&file, turn).unwrap();
+        write(&chats.join(FILE.replace("09-54", "09-55")), ID);
         assert_eq!(find_in(home.path(), &[]), Some(file));
     }
 
