@@ -60,6 +60,9 @@ impl Fingerprint {
         self.look_into(&common.join("hooks"), 0);
         self.read_settings(common).await?;
         for admin in self.folders_in(&common.join("worktrees")) {
+            if admin != repository.git_dir() && is_being_made(&admin) {
+                continue;
+            }
             self.look_at(&admin.join("gitdir"));
             self.look_at(&admin.join("commondir"));
             self.read_file(&admin.join("config.worktree")).await?;
@@ -196,6 +199,12 @@ const STEERING: &[&str] = &[
     "objects/info/http-alternates",
     "shallow",
 ];
+
+/// Tells whether git is just about to make a work tree, which happens in several steps.
+fn is_being_made(admin: &Path) -> bool {
+    let lock = super::read_bounded(&admin.join("locked"), 64).ok().flatten();
+    lock.is_some_and(|reason| reason.starts_with(b"initializing")) || !admin.join("commondir").exists()
+}
 
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
