@@ -59,7 +59,7 @@ async fn one(host: &Repository, worktree: &Worktree, cleaning: Cleaning) -> Resu
         Attempt::Taken(lock) => lock,
         Attempt::Held(None) => return stays("a run works in it"),
         Attempt::Held(Some(holder)) => {
-            let (run, pid, since) = (&holder.run, holder.pid, &holder.since);
+            let (run, pid, since) = (&holder.run, holder.process.pid, &holder.since);
             return Ok(Some(format!("run `{run}` (process {pid}) has worked in it since {since}")));
         }
     };

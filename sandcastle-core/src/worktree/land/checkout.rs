@@ -5,14 +5,15 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Landing;
-use super::lock::LandingLock;
 use super::refusal::Refusal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::{Answer, Git, Repository, path_from, read_bounded};
 use crate::id::CommitId;
+use crate::worktree::lock::Lock;
 
 /// How long moving a checkout may take once it has begun; stopping it half-way is worse than waiting.
 const MOVE_LIMIT: Duration = Duration::from_secs(600);
@@ -93,7 +94,7 @@ impl Checkout {
         landing: &Landing<'_>,
         old: &CommitId,
         new: &CommitId,
-        lock: &LandingLock,
+        lock: &Arc<Lock>,
     ) -> Result<Moved> {
         let answer = match self {
             Self::Nowhere => {
@@ -101,7 +102,9 @@ impl Checkout {
                     (format!("refs/heads/{}", landing.target), format!("merge {}", landing.source));
                 landing.repository.git().ask(["update-ref", "-m", &message, &name, new, old]).await?
             }
-            Self::In(aimed) => fast_forward(aimed.git().clone(), landing.source, new, lock.clone()).await?,
+            Self::In(aimed) => {
+                fast_forward(aimed.git().clone(), landing.source, new, Arc::clone(lock)).await?
+            }
         };
         let tip = landing.repository.tip(landing.target).await?;
         if tip.as_ref() == Some(new) {
@@ -125,7 +128,7 @@ impl Checkout {
 
 /// Has git move the checkout of a branch and the branch. Goes on to its end when the future is dropped, and the lock with
 /// it: stopped half-way, git would leave a work tree that is neither the one nor the other.
-async fn fast_forward(git: Git, source: &str, new: &CommitId, lock: LandingLock) -> Result<Answer> {
+async fn fast_forward(git: Git, source: &str, new: &CommitId, lock: Arc<Lock>) -> Result<Answer> {
     let git = git.timeout(MOVE_LIMIT).env("GIT_REFLOG_ACTION", format!("merge {source}"));
     let args = [
         "merge",
