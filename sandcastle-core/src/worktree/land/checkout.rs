@@ -100,7 +100,12 @@ impl Checkout {
             Self::Nowhere => {
                 let (name, message) =
                     (format!("refs/heads/{}", landing.target), format!("merge {}", landing.source));
-                landing.repository.git().ask(["update-ref", "-m", &message, &name, new, old]).await?
+                landing
+                    .repository
+                    .git()
+                    .to_its_end()
+                    .ask(["update-ref", "-m", &message, &name, new, old])
+                    .await?
             }
             Self::In(aimed) => {
                 fast_forward(aimed.git().clone(), landing.source, new, Arc::clone(lock)).await?
@@ -117,11 +122,8 @@ impl Checkout {
             return Ok(Moved::Held(lock));
         }
         match self {
-            Self::In(aimed) if !paths_in_the_way(&answer).is_empty() => {
-                let (tree, paths) = (aimed.top()?, paths_in_the_way(&answer));
-                Err(Refusal::Edits { tree, paths }.into_error(landing))
-            }
-            _ => Err(answer.refused(&format!("move `{}`", landing.target), landing.repository.git().cwd())),
+            Self::In(aimed) => Err(in_the_way(landing, aimed, &answer).await?),
+            Self::Nowhere => Err(not_moved(landing, &answer)),
         }
     }
 }
@@ -157,17 +159,32 @@ fn unstarted(error: io::Error) -> Error {
     Error::new(ErrorKind::Git, "run `git merge` to its end").with_source(error)
 }
 
+/// Says what in a work tree kept git from moving it.
+async fn in_the_way(landing: &Landing<'_>, aimed: &Repository, answer: &Answer) -> Result<Error> {
+    let tree = aimed.top()?;
+    let paths = paths_in_the_way(answer);
+    if !paths.is_empty() {
+        return Ok(Refusal::Edits { tree, paths }.into_error(landing));
+    }
+    let unmerged = aimed.git().does("list unresolved conflicts", ["ls-files", "--unmerged", "-z"]).await?;
+    let entries = unmerged.stdout.split(|byte| *byte == 0);
+    let mut paths: Vec<Vec<u8>> = entries.filter_map(path_of_entry).collect();
+    paths.dedup();
+    if paths.is_empty() {
+        return Ok(not_moved(landing, answer));
+    }
+    Ok(Refusal::Unmerged { tree, paths }.into_error(landing))
+}
+
+fn not_moved(landing: &Landing<'_>, answer: &Answer) -> Error {
+    answer.refused(&format!("move `{}`", landing.target), landing.repository.git().cwd())
+}
+
 /// Looks for what of the user's would be in the way in a work tree.
 async fn check(landing: &Landing<'_>, aimed: &Repository, old: &CommitId, new: &CommitId) -> Result<()> {
     let tree = aimed.top()?;
     if let Some(operation) = unfinished(aimed.git_dir()) {
         return Err(Refusal::Unfinished { tree, operation }.into_error(landing));
-    }
-    let answer = aimed.git().does("list unresolved conflicts", ["ls-files", "--unmerged", "-z"]).await?;
-    let mut paths: Vec<Vec<u8>> = answer.stdout.split(|byte| *byte == 0).filter_map(path_of_entry).collect();
-    paths.dedup();
-    if !paths.is_empty() {
-        return Err(Refusal::Unmerged { tree, paths }.into_error(landing));
     }
     let paths = aimed.filtered_between(old, new).await?;
     if paths.is_empty() { Ok(()) } else { Err(Refusal::Filtered { tree, paths }.into_error(landing)) }

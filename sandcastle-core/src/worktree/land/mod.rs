@@ -114,11 +114,15 @@ impl Landing<'_> {
 
     async fn target_tip(&self) -> Result<CommitId> {
         let name = format!("refs/heads/{}", self.target);
-        let symbolic = self.repository.git().ask(["symbolic-ref", "--quiet", &name]).await?;
-        if symbolic.is_success() {
-            return Err(Refusal::SymbolicTarget.into_error(self));
+        let args = ["for-each-ref", "--format=%(objectname) %(refname) %(symref)", &name];
+        let answer = self.repository.git().does("look up the target branch", args).await?;
+        let lines = String::from_utf8_lossy(&answer.stdout);
+        let mut entries = lines.lines().map(|line| line.splitn(3, ' ').collect::<Vec<_>>());
+        match entries.find(|entry| entry.get(1) == Some(&name.as_str())).as_deref() {
+            Some([tip, _, ""]) => Ok(CommitId::from_git(*tip)),
+            Some(_) => Err(Refusal::SymbolicTarget.into_error(self)),
+            None => Err(Refusal::NoTarget.into_error(self)),
         }
-        self.repository.tip(self.target).await?.ok_or_else(|| Refusal::NoTarget.into_error(self))
     }
 
     fn late(&self, held: Option<&str>) -> Error {
