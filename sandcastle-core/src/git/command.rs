@@ -7,11 +7,13 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::overrides::Overrides;
+use super::settings::{Listing, Settings};
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Program, capture};
+use crate::process::{Program, capture, capture_whole};
 
 /// Variables that would point git at another repository, change what it prints, or make it run something.
 pub(crate) const DROPPED_VARIABLES: &[&str] = &[
@@ -118,6 +120,16 @@ pub(crate) struct Git {
     configuration: Configuration,
     /// Files that git reads to their end before it does anything.
     read_first: Vec<PathBuf>,
+    /// What is known of the repository's settings.
+    settings: Option<Settings>,
+    when_dropped: WhenDropped,
+}
+
+/// Says what becomes of a call when nobody waits for it any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WhenDropped {
+    End,
+    Finish,
 }
 
 /// Says whose the configuration is that git finds in the folder it works in.
@@ -186,7 +198,23 @@ impl Git {
             timeout: TIMEOUT,
             configuration: Configuration::Foreign,
             read_first: Vec::new(),
+            settings: None,
+            when_dropped: WhenDropped::End,
         }
+    }
+
+    /// Names the files that the repository's settings are in.
+    #[must_use]
+    pub(super) fn settings(mut self, settings: Settings) -> Self {
+        self.settings = Some(settings);
+        self
+    }
+
+    /// Has calls that were begun come to their end when nobody waits for them any more: a git that is killed while it
+    /// changes references leaves its locks in the repository. For calls that are a matter of milliseconds.
+    #[must_use]
+    pub(crate) fn to_its_end(&self) -> Self {
+        Self { when_dropped: WhenDropped::Finish, ..self.clone() }
     }
 
     /// Names files that git will read: a pipe or a device in the place of one would be waited for, or read for ever.
@@ -260,16 +288,33 @@ impl Git {
         if answer.is_success() { Ok(answer) } else { Err(answer.refused(what, &self.cwd)) }
     }
 
-    /// Reads what the repository's own configuration names, and what stands in its place.
-    pub(super) async fn overrides(&self) -> Result<Overrides> {
-        if let Configuration::Ours(settings) = &self.configuration {
-            return Ok(settings.clone());
+    /// Reads the configuration that git finds, and what has to stand in the place of the repository's own.
+    pub(super) async fn listing(&self) -> Result<Arc<Listing>> {
+        let content = self.settings.as_ref().and_then(Settings::content);
+        if let (Some(settings), Some(content)) = (&self.settings, &content)
+            && let Some(known) = settings.known(content)
+        {
+            return Ok(known);
         }
         let answer = self.run(&self.program(["config", "--list", "-z", "--show-scope"])).await?;
         if !answer.is_success() {
             return Err(answer.refused("read the configuration", &self.cwd));
         }
-        Overrides::against(&answer.stdout)
+        let listing = Arc::new(Listing::read(answer.stdout)?);
+        if let (Some(settings), Some(content)) = (&self.settings, content) {
+            settings.learn(content, &listing);
+        }
+        Ok(listing)
+    }
+
+    async fn overrides(&self, args: &[OsString]) -> Result<Overrides> {
+        let is_inert =
+            args.first().is_some_and(|command| INERT_COMMANDS.iter().any(|inert| command == inert));
+        match &self.configuration {
+            Configuration::Ours(settings) => Ok(settings.clone()),
+            Configuration::Foreign if is_inert => Ok(Overrides::default()),
+            Configuration::Foreign => Ok(self.listing().await?.overrides.clone()),
+        }
     }
 
     async fn call<A: AsRef<OsStr>>(
@@ -282,12 +327,7 @@ impl Git {
         if args.first().is_some_and(|command| DESCENDING_COMMANDS.iter().any(|other| command == other)) {
             args.insert(1, "--ignore-submodules=dirty".into());
         }
-        let is_inert =
-            args.first().is_some_and(|command| INERT_COMMANDS.iter().any(|inert| command == inert));
-        let overrides = match &self.configuration {
-            Configuration::Foreign if is_inert => Overrides::default(),
-            _ => self.overrides().await?,
-        };
+        let overrides = self.overrides(&args).await?;
         let mut program = self.program(overrides.options().chain(args)).stdin(stdin);
         program.env.extend(overrides.variables());
         program.env.extend(env.iter().map(|(key, value)| ((*key).into(), (*value).into())));
@@ -314,8 +354,11 @@ impl Git {
             )
             .with_hint("put back what was there before git can use the repository"));
         }
-        let captured =
-            capture(program, OUTPUT_LIMIT, self.timeout).await.map_err(|error| not_run(&self.cwd, error))?;
+        let captured = match self.when_dropped {
+            WhenDropped::End => capture(program, OUTPUT_LIMIT, self.timeout).await,
+            WhenDropped::Finish => capture_whole(program, OUTPUT_LIMIT, self.timeout).await,
+        };
+        let captured = captured.map_err(|error| not_run(&self.cwd, error))?;
         Ok(Answer { stdout: captured.stdout, stderr: captured.stderr, code: captured.status.code() })
     }
 }

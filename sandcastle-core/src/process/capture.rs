@@ -7,6 +7,9 @@ use std::time::Duration;
 use super::program::Program;
 use super::running::{Output, Running};
 
+/// How long a program that is to finish may take when nobody waits for it any more.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// What a program printed, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Captured {
@@ -15,11 +18,28 @@ pub(crate) struct Captured {
     pub(crate) stderr: String,
 }
 
+/// Waits for its program when it is dropped.
+struct Finishing(Running);
+
 /// Runs `program`; its standard output may have `limit` bytes, and it may take as long as `timeout`.
 ///
 /// A dropped future kills it.
 pub(crate) async fn capture(program: &Program, limit: usize, timeout: Duration) -> io::Result<Captured> {
-    let mut running = Running::start(program)?;
+    finished(&mut Running::start(program)?, limit, timeout).await
+}
+
+/// As [`capture`], for a program that is done in a moment and would leave a mess if it was killed.
+///
+/// A dropped future waits for it, on this thread, some seconds at most; so does one that reaches its timeout.
+pub(crate) async fn capture_whole(
+    program: &Program,
+    limit: usize,
+    timeout: Duration,
+) -> io::Result<Captured> {
+    finished(&mut Finishing(Running::start(program)?).0, limit, timeout).await
+}
+
+async fn finished(running: &mut Running, limit: usize, timeout: Duration) -> io::Result<Captured> {
     let work = async {
         let mut stdout = Vec::new();
         loop {
@@ -37,4 +57,10 @@ pub(crate) async fn capture(program: &Program, limit: usize, timeout: Duration) 
     })??;
     running.forget();
     Ok(Captured { status, stdout, stderr: running.stderr().text() })
+}
+
+impl Drop for Finishing {
+    fn drop(&mut self) {
+        self.0.finish_blocking(PATIENCE);
+    }
 }

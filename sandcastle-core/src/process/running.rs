@@ -233,6 +233,28 @@ impl Running {
         self.over = self.exit.is_some();
     }
 
+    /// Lets the program come to its end, for a destructor: it is waited for as long as `patience`, and then asked to stop.
+    /// What it prints is not read, and what is left of its input not written.
+    pub(super) fn finish_blocking(&mut self, patience: Duration) {
+        self.stdin = None;
+        for limit in [patience, PIPE_GRACE] {
+            let until = std::time::Instant::now() + limit;
+            while !self.over && std::time::Instant::now() < until {
+                match self.child.try_wait() {
+                    Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+                    exit => {
+                        self.exit = exit.ok().flatten();
+                        self.tree.forget_program();
+                        self.over = true;
+                    }
+                }
+            }
+            if !self.over {
+                self.ask_to_stop(StopSignal::Terminate);
+            }
+        }
+    }
+
     async fn drain(&mut self) {
         while self.exit.is_none() {
             if self.step().await.is_err() {

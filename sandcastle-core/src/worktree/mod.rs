@@ -30,4 +30,4 @@ pub(crate) use self::place::{Closed, Fate, Place};
 pub(crate) use self::plan::Plan;
 pub(crate) use self::prune::{Cleaning, Leftover, prune};
 pub use self::strategy::BranchStrategy;
-pub(crate) use self::value::{Value, value_of};
+pub(crate) use self::value::{Look, Value, look_into, value_of};

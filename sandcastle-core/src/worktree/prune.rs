@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use super::lock::{Attempt, Lock};
 use super::names;
 use super::opening::GATE_LIMIT;
-use super::place::{held_elsewhere, remove};
 use super::plan::worktrees_folder;
-use super::value::{Value, value_of};
+use super::value::look_into;
 use crate::error::Result;
 use crate::git::{Presence, Removal, Repository, Worktree};
 use crate::id::BranchName;
@@ -59,7 +58,7 @@ async fn one(host: &Repository, worktree: &Worktree, cleaning: Cleaning) -> Resu
         Attempt::Taken(lock) => lock,
         Attempt::Held(None) => return stays("a run works in it"),
         Attempt::Held(Some(holder)) => {
-            let (run, pid, since) = (&holder.run, holder.pid, &holder.since);
+            let (run, pid, since) = (&holder.run, holder.process.pid, &holder.since);
             return Ok(Some(format!("run `{run}` (process {pid}) has worked in it since {since}")));
         }
     };
@@ -69,7 +68,7 @@ async fn one(host: &Repository, worktree: &Worktree, cleaning: Cleaning) -> Resu
     if worktree.presence == Presence::Gone {
         if cleaning == Cleaning::Remove {
             let _gate = Lock::of_worktree_list(host, "clean up", GATE_LIMIT).await?;
-            host.remove_worktree(&worktree.path, Removal::IfClean).await?;
+            host.remove_worktree(&worktree.path, Removal::UnlessLocked).await?;
         }
         return Ok(None);
     }
@@ -77,26 +76,26 @@ async fn one(host: &Repository, worktree: &Worktree, cleaning: Cleaning) -> Resu
         return stays("its state in the repository cannot be found");
     };
     let repository = host.aimed_at(&worktree.path, git_dir);
-    match value_of(&repository, branch).await {
-        Value::Clean => {}
-        Value::Dirty(what) | Value::Detached(what) => return Ok(Some(what)),
-        Value::Unknown(why) => return Ok(Some(format!("what is in it cannot be told: {why}"))),
+    let _gate = match cleaning {
+        Cleaning::LookOnly => None,
+        Cleaning::Remove => Some(Lock::of_worktree_list(host, "clean up", GATE_LIMIT).await?),
+    };
+    let look = look_into(&repository, branch).await;
+    if let Some(why) = look.value.reason() {
+        return Ok(Some(why));
     }
-    let Some(tip) = host.tip(branch).await? else { return stays("its branch has gone") };
-    if !held_elsewhere(host, branch, &tip).await? {
+    let Some(tip) = look.commit else { return stays("its branch has gone") };
+    if !host.is_held_beside(&tip, branch).await? {
         return Ok(Some(format!("no other branch holds the commits of `{branch}`")));
     }
     if cleaning == Cleaning::LookOnly {
         return Ok(None);
     }
-    let _gate = Lock::of_worktree_list(host, "clean up", GATE_LIMIT).await?;
-    if let Err(why) = remove(host, &repository, &worktree.path, branch).await {
-        return Ok(Some(why));
-    }
-    if names::is_temporary(branch) && !host.delete_branch(branch, &tip).await? {
-        return Ok(Some(format!(
-            "the worktree is removed, the branch `{branch}` has moved meanwhile and stays"
-        )));
+    host.remove_worktree(&worktree.path, Removal::UnlessLocked).await?;
+    if names::is_temporary(branch)
+        && let Err(error) = host.delete_branch(branch, &tip).await
+    {
+        return Ok(Some(format!("the worktree is removed, its branch stays: failed to {error}")));
     }
     Ok(None)
 }

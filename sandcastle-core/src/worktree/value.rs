@@ -8,8 +8,8 @@ use std::path::Path;
 
 use super::submodules;
 use crate::error::Result;
-use crate::git::{Hidden, Repository};
-use crate::id::BranchName;
+use crate::git::{Change, Hidden, Repository};
+use crate::id::{BranchName, CommitId};
 
 /// How many changed files a reason names.
 const NAMED: usize = 3;
@@ -27,46 +27,77 @@ pub(crate) enum Value {
     Unknown(String),
 }
 
-/// Looks at the worktree that `repository` is aimed at and that belongs to `branch`.
-pub(crate) async fn value_of(repository: &Repository, branch: &BranchName) -> Value {
-    match look(repository, branch).await {
-        Ok(value) => value,
-        Err(error) => Value::Unknown(match std::error::Error::source(&error) {
-            Some(cause) => format!("{error}: {cause}"),
-            None => error.to_string(),
-        }),
+impl Value {
+    /// Says why a worktree is kept; `None` if nothing is lost with it.
+    pub(crate) fn reason(self) -> Option<String> {
+        match self {
+            Self::Clean => None,
+            Self::Dirty(what) | Self::Detached(what) => Some(what),
+            Self::Unknown(why) => Some(format!("what is in it cannot be told: {why}")),
+        }
     }
 }
 
-async fn look(repository: &Repository, branch: &BranchName) -> Result<Value> {
-    let top = repository.top()?;
-    if !top.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-        return Ok(Value::Unknown(format!("`{}` is no folder any more", top.display())));
-    }
-    if let Some(operation) = repository.operation() {
-        return Ok(Value::Dirty(format!("a {} was begun in it and not ended", operation.name())));
-    }
-    let changes = repository.changes().await?;
-    if !changes.is_empty() {
-        return Ok(Value::Dirty(named("uncommitted changes", &changes)));
-    }
-    let Hidden { repositories, files } = repository.hidden().await?;
-    if !files.is_empty() {
-        let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
-        return Ok(Value::Unknown(named("git was told not to look at some files", &files)));
-    }
-    for (path, commit) in &repositories {
-        match submodules::value_of(repository, path, commit).await? {
-            Value::Clean => {}
-            other => return Ok(other),
+/// What a worktree held when somebody looked.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    pub(crate) value: Value,
+    /// The files that differ, as far as it came to that.
+    pub(crate) changes: Vec<Change>,
+    /// The commit that was checked out, as far as it came to that.
+    pub(crate) commit: Option<CommitId>,
+}
+
+/// Looks at the worktree that `repository` is aimed at and that belongs to `branch`.
+pub(crate) async fn value_of(repository: &Repository, branch: &BranchName) -> Value {
+    look_into(repository, branch).await.value
+}
+
+/// As [`value_of`], with what was seen.
+pub(crate) async fn look_into(repository: &Repository, branch: &BranchName) -> Look {
+    let mut look = Look { value: Value::Clean, changes: Vec::new(), commit: None };
+    look.value = look.judge(repository, branch).await.unwrap_or_else(|error| {
+        Value::Unknown(match std::error::Error::source(&error) {
+            Some(cause) => format!("{error}: {cause}"),
+            None => error.to_string(),
+        })
+    });
+    look
+}
+
+impl Look {
+    async fn judge(&mut self, repository: &Repository, branch: &BranchName) -> Result<Value> {
+        let top = repository.top()?;
+        if !top.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Ok(Value::Unknown(format!("`{}` is no folder any more", top.display())));
         }
+        let status = repository.status().await?;
+        (self.changes, self.commit) = (status.changes, status.head.commit);
+        if let Some(operation) = repository.operation() {
+            return Ok(Value::Dirty(format!("a {} was begun in it and not ended", operation.name())));
+        }
+        if !self.changes.is_empty() {
+            let changes: Vec<String> = self.changes.iter().map(Change::to_string).collect();
+            return Ok(Value::Dirty(named("uncommitted changes", &changes)));
+        }
+        let Hidden { repositories, files } = repository.hidden().await?;
+        if !files.is_empty() {
+            let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+            return Ok(Value::Unknown(named("git was told not to look at some files", &files)));
+        }
+        for (path, commit) in &repositories {
+            match submodules::value_of(repository, path, commit).await? {
+                Value::Clean => {}
+                other => return Ok(other),
+            }
+        }
+        let checked_out = status.head.branch;
+        if checked_out != *branch {
+            let what = if checked_out == "HEAD" { "no branch" } else { checked_out.as_str() };
+            return Ok(Value::Detached(format!("`{what}` is checked out in it and not `{branch}`")));
+        }
+        Ok(Value::Clean)
     }
-    let head = repository.head().await?;
-    if head.branch != *branch {
-        let what = if head.branch == "HEAD" { "no branch" } else { head.branch.as_str() };
-        return Ok(Value::Detached(format!("`{what}` is checked out in it and not `{branch}`")));
-    }
-    Ok(Value::Clean)
 }
 
 fn named(what: &str, entries: &[String]) -> String {
