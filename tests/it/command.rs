@@ -221,7 +221,7 @@ async fn a_person_is_told_what_a_failed_run_left() {
     let script = ["run", "--agent", "scripted", "--model", script.to_str().unwrap()];
     let ended = desk.run(&[&script[..], &["--prompt", "<result>", "--tag", "result"]].concat());
     assert_eq!(ended.code(), Some(3), "{}", ended.stderr);
-    for label in [" add a", "  session  scripted-", "  log      /"] {
+    for label in [" add a", "  session   scripted-", "  log       /"] {
         assert!(ended.stderr.contains(label), "{label}: {}", ended.stderr);
     }
 }

@@ -25,8 +25,7 @@ struct Trap {
 impl Trap {
     async fn new() -> Self {
         let trap = Self { repository: ScratchRepo::new().await.unwrap(), outside: TempDir::new().unwrap() };
-        let evil =
-            format!("#!/bin/sh\necho \"$0 $*\" >>'{}'\nexit 0\n", trap.mark().display());
+        let evil = format!("#!/bin/sh\necho \"$0 $*\" >>'{}'\nexit 0\n", trap.mark().display());
         std::fs::write(trap.evil(), evil).unwrap();
         std::fs::set_permissions(trap.evil(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         // Something to merge with, to check out and to clean.
