@@ -90,10 +90,9 @@ fn strategy(args: &SiteArgs) -> BranchStrategy {
 }
 
 fn hooks(args: &SiteArgs) -> Hooks {
-    let commands = |commands: &[String]| commands.to_vec().into_iter();
-    let hooks = commands(&args.host_worktree_ready).fold(Hooks::new(), Hooks::host_worktree_ready);
-    let hooks = commands(&args.host_sandbox_ready).fold(hooks, Hooks::host_sandbox_ready);
-    commands(&args.sandbox_ready).fold(hooks, Hooks::sandbox_ready)
+    let hooks = args.host_worktree_ready.iter().cloned().fold(Hooks::new(), Hooks::host_worktree_ready);
+    let hooks = args.host_sandbox_ready.iter().cloned().fold(hooks, Hooks::host_sandbox_ready);
+    args.sandbox_ready.iter().cloned().fold(hooks, Hooks::sandbox_ready)
 }
 
 fn timeouts(args: &SiteArgs) -> Timeouts {
