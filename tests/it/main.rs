@@ -6,6 +6,7 @@ mod derive;
 mod doors;
 mod examples;
 mod hostile;
+mod killed;
 mod model_server;
 mod process;
 mod real_agents;

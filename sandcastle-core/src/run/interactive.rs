@@ -14,7 +14,7 @@ use super::output_mode::InteractiveOutput;
 use super::workplace::{Work, Workplace};
 use crate::agent::{AgentCommand, AgentRequest};
 use crate::error::{Error, ErrorKind, Result};
-use crate::id::BranchName;
+use crate::id::{BranchName, RunId};
 use crate::sandbox::{BoxFuture, Output, Program, Streams};
 use crate::work::Commit;
 
@@ -32,6 +32,8 @@ pub struct InteractiveResult {
     pub preserved_worktree: Option<PathBuf>,
     /// Things that went wrong without failing the session.
     pub warnings: Vec<String>,
+    /// Names the session's run, as [`Runs`](crate::journal::Runs) lists it.
+    pub run_id: RunId,
 }
 
 /// Starts the agent's own terminal program on this process's terminal, and waits until the person leaves it.
@@ -75,6 +77,7 @@ async fn hold(settings: Settings) -> Result<InteractiveResult> {
                 branch: work.branch.unwrap_or_else(|| BranchName::from_git("HEAD")),
                 preserved_worktree: work.preserved_worktree,
                 warnings: work.warnings,
+                run_id: job.checked.run,
             })
         }
         Err(error) => Err(ledger.fail(error)),

@@ -1,49 +1,9 @@
-//! The agent, the sandbox and the environment that flags describe.
+//! Signals to the command, as the cancellation of what it runs.
 
-use std::ffi::OsString;
-use std::path::Path;
-use std::sync::Arc;
 use std::task::Poll;
 
-use sandcastle::sandbox::{NoSandbox, SandboxProvider};
-use sandcastle::{CancellationToken, RunOptions, registry};
+use sandcastle::CancellationToken;
 use tokio::signal::unix::{SignalKind, signal};
-
-use crate::cli::{AgentArgs, Sandbox};
-use crate::failure::Failure;
-
-/// Builds options from the flags that all commands with an agent share.
-pub(super) fn options(args: &AgentArgs) -> Result<RunOptions, Failure> {
-    let agent = registry::find(&args.agent)?.create(args.model.as_deref().unwrap_or_default())?;
-    let sandbox: Arc<dyn SandboxProvider> = match args.sandbox {
-        Sandbox::None => Arc::new(NoSandbox::new()),
-    };
-    let mut options = RunOptions::shared(agent, sandbox);
-    if let Some(cwd) = &args.cwd {
-        options = options.cwd(cwd);
-    }
-    for variable in &args.env {
-        let (key, value) = variable_of(variable)?;
-        options = options.env(key, value);
-    }
-    Ok(options)
-}
-
-#[expect(clippy::disallowed_methods, reason = "the command reads the environment for the library")]
-fn variable_of(text: &str) -> Result<(String, OsString), Failure> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.into())),
-        Some(_) => {
-            Err(Failure::usage(format!("failed to read `--env {text}`: the name before `=` is missing")))
-        }
-        None => match std::env::var_os(text) {
-            Some(value) => Ok((text.to_owned(), value)),
-            None => Err(Failure::usage(format!(
-                "failed to take `{text}` from the environment: it is not set; write KEY=VALUE to give it a value"
-            ))),
-        },
-    }
-}
 
 /// Says who answers an interrupt from the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,9 +54,4 @@ fn is_ignored(kind: SignalKind) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
     mask >> (kind.as_raw_value() - 1) & 1 == 1
-}
-
-/// Writes a path for a person.
-pub(super) fn shown(path: Option<&Path>) -> String {
-    path.map_or_else(|| "-".to_owned(), |path| path.display().to_string())
 }
