@@ -117,6 +117,22 @@ async fn a_request_to_stop_ends_the_program_and_keeps_its_work() {
 }
 
 #[tokio::test]
+async fn row_181_the_terminal_is_left_as_it_was_found() {
+    let desk = Desk::new().await;
+    let script = "printf '\\033[?25l'; stty raw -echo; printf 'rea'; printf 'dy'; exec sleep 60";
+    let terminal = open(&desk, script, &[]);
+    let before = terminal.modes();
+    terminal.wait_for("ready");
+    assert_ne!(terminal.modes(), before);
+    terminal.signal(Signal::TERM);
+    terminal.wait_for("failed to finish");
+    assert_eq!(terminal.modes(), before);
+    let (code, seen) = terminal.finish();
+    assert_eq!(code, Some(130), "{seen}");
+    assert!(seen.rfind("\x1b[?25h") > seen.rfind("\x1b[?25l"), "{seen:?}");
+}
+
+#[tokio::test]
 async fn w_15_uncommitted_work_is_kept_and_a_clean_worktree_is_not() {
     let desk = Desk::new().await;
     let (code, seen) = open(&desk, "echo 1 >half", &MERGE).finish();
@@ -156,7 +172,7 @@ fn worktree(seen: &str) -> Option<PathBuf> {
 const ECHO: &str = "for last; do :; done; printf 'told: %s\\n' \"$last\"";
 
 #[tokio::test]
-async fn row_149_missing_arguments_are_asked_for_once_and_in_order() {
+async fn row_152_missing_arguments_are_asked_for_once_and_in_order() {
     let desk = Desk::new().await;
     let template = desk.file("task.md", "{{WHAT}} {{ WHO }} {{WHAT}} on {{SOURCE_BRANCH}}, {{GIVEN}}");
     let args = ["--prompt-file", template.to_str().unwrap(), "--arg", "GIVEN=yes"];
@@ -174,7 +190,7 @@ async fn row_149_missing_arguments_are_asked_for_once_and_in_order() {
 }
 
 #[tokio::test]
-async fn row_149_nobody_is_asked_where_nobody_sits() {
+async fn row_152_nobody_is_asked_where_nobody_sits() {
     let desk = Desk::new().await;
     let template = desk.file("task.md", "{{WHAT}} {{WHO}} {{WHAT}}");
     let ended = invocation(&desk, ECHO, &["--prompt-file", template.to_str().unwrap()]).run();
@@ -185,7 +201,7 @@ async fn row_149_nobody_is_asked_where_nobody_sits() {
 }
 
 #[tokio::test]
-async fn row_149_who_leaves_at_a_question_has_begun_nothing() {
+async fn row_152_who_leaves_at_a_question_has_begun_nothing() {
     let desk = Desk::new().await;
     let template = desk.file("task.md", "{{WHAT}}");
     let mut terminal = open(&desk, ECHO, &["--prompt-file", template.to_str().unwrap()]);

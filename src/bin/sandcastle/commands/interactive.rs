@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::ask::with_answers;
 use super::options::options;
 use super::signals::{Keyboard, cancelled_by_signals};
+use super::terminal::AsItWas;
 use crate::cli::InteractiveArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Next};
@@ -20,7 +21,9 @@ pub(super) async fn interactive(args: InteractiveArgs, reporter: &Reporter) -> R
             told.event(event);
         })
         .cancel(token);
+    let terminal = AsItWas::now();
     let held = sandcastle::interactive(options).await;
+    drop(terminal);
     let result = held.map_err(|error| {
         let run = error.work().and_then(|work| work.run_id.as_ref());
         let show = run.map(|run| next::show(run.as_str(), args.site.cwd.as_deref()));
