@@ -6,6 +6,7 @@ mod derive;
 mod doors;
 mod examples;
 mod hostile;
+mod interactive;
 mod killed;
 mod model_server;
 mod process;

@@ -65,6 +65,9 @@ async fn flags_that_contradict_each_other_are_bad_usage() {
 #[tokio::test]
 async fn hooks_and_copies_make_the_worktree_ready() {
     let desk = Desk::new().await;
+    desk.repository.write(".gitignore", "cache.bin\n").unwrap();
+    desk.git(["add", "."]).await;
+    desk.git(["commit", "-qm", "Ignore"]).await;
     desk.repository.write("cache.bin", "cached").unwrap();
     let script = one_turn(
         &json!([{ "shell": "cat cache.bin one two three > seen" }, { "commit": "Work" }, { "say": "ok" }]),
@@ -96,16 +99,17 @@ async fn a_step_that_takes_too_long_says_which_flag_raises_its_limit() {
 #[tokio::test]
 async fn a_secret_of_the_environment_is_masked() {
     let desk = Desk::new().await;
-    let script = one_turn(
-        &json!([{ "tool": { "name": "Bash", "input": { "command": "echo vXy9zzQw" } } }, { "say": "ok" }]),
-    );
-    let environment = || [("DATABASE".to_owned(), "vXy9zzQw".to_owned())];
-    let ended = desk.play(&script, &["--prompt", "go"]).environment(environment()).run();
-    assert!(ended.stderr.contains("vXy9zzQw"), "{}", ended.stderr);
-    let masked = ["--prompt", "go", "--secret-env", "DATABASE"];
-    let ended = desk.play(&script, &masked).environment(environment()).run();
+    let script = one_turn(&json!([{ "say": "ok" }]));
+    let run = |args: &[&str]| {
+        let environment = [("DATABASE".to_owned(), "vXy9zzQw".to_owned())];
+        let all = [&["--prompt", "go", "--sandbox-ready", "true vXy9zzQw"], args].concat();
+        desk.play(&script, &all).environment(environment).run()
+    };
+    let ended = run(&[]);
+    assert!(ended.stderr.contains("  $ true vXy9zzQw\n"), "{}", ended.stderr);
+    let ended = run(&["--secret-env", "DATABASE"]);
     assert_eq!(ended.code(), Some(0), "{}", ended.stdout);
-    assert!(!ended.stderr.contains("vXy9zzQw"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("  $ true ") && !ended.stderr.contains("vXy9zzQw"), "{}", ended.stderr);
     let ended = desk.play(&script, &["--prompt", "go", "--secret-env", "DATABASE=vXy9zzQw"]).run();
     assert_eq!(ended.code(), Some(2));
     assert!(!ended.stdout.contains("vXy9zzQw"), "{}", ended.stdout);

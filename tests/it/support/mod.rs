@@ -10,3 +10,4 @@ pub(crate) mod processes;
 pub(crate) mod real_agent;
 pub(crate) mod repository;
 pub(crate) mod requirement;
+pub(crate) mod terminal;

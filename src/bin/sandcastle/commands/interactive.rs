@@ -5,18 +5,25 @@ use serde_json::{Value, json};
 
 use super::ask::with_answers;
 use super::options::options;
-use super::signals::{Interrupt, cancelled_by_signals};
+use super::signals::{Keyboard, cancelled_by_signals};
+use super::terminal::AsItWas;
 use crate::cli::InteractiveArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Next};
 use crate::reporter::{Lines, Reporter, next};
 
 pub(super) async fn interactive(args: InteractiveArgs, reporter: &Reporter) -> Result<Exit, Failure> {
-    let told = reporter.clone();
+    let (told, keyboard) = (reporter.clone(), Keyboard::default());
+    let token = cancelled_by_signals(keyboard.clone());
     let options = with_answers(options(&args.agent, &args.prompt, &args.session, &args.site)?)?
-        .on_event(move |event| told.event(event))
-        .cancel(cancelled_by_signals(Interrupt::LeftToTheAgent));
+        .on_event(move |event| {
+            keyboard.notice(event);
+            told.event(event);
+        })
+        .cancel(token);
+    let terminal = AsItWas::now();
     let held = sandcastle::interactive(options).await;
+    drop(terminal);
     let result = held.map_err(|error| {
         let run = error.work().and_then(|work| work.run_id.as_ref());
         let show = run.map(|run| next::show(run.as_str(), args.site.cwd.as_deref()));

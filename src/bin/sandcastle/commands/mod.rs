@@ -9,6 +9,7 @@ mod run;
 mod runs;
 mod schema;
 mod signals;
+mod terminal;
 
 use crate::cli::Command;
 use crate::exit::Exit;

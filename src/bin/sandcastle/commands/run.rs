@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::options::options;
 use super::output::spec;
-use super::signals::{Interrupt, cancelled_by_signals};
+use super::signals::{Keyboard, cancelled_by_signals};
 use crate::cli::{BranchChoice, RunArgs};
 use crate::exit::Exit;
 use crate::failure::{Failure, Next};
@@ -16,7 +16,7 @@ pub(super) async fn run(args: RunArgs, reporter: &Reporter) -> Result<Exit, Fail
     let told = reporter.clone();
     let options = configured(&args)?
         .on_event(move |event| told.event(event))
-        .cancel(cancelled_by_signals(Interrupt::EndsTheAgent));
+        .cancel(cancelled_by_signals(Keyboard::default()));
     let failed = |error| failed(error, &args);
     match &args.output.tag {
         Some(tag) => {

@@ -1,23 +1,54 @@
 //! Signals to the command, as the cancellation of what it runs.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
-use sandcastle::CancellationToken;
+use sandcastle::{CancellationToken, RunEvent};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Says who answers an interrupt from the keyboard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interrupt {
-    /// The command, by ending the agent.
-    EndsTheAgent,
-    /// The agent, which has the terminal and gets the interrupt too.
-    LeftToTheAgent,
+/// How long an interrupt is taken for the one that ended the program on the terminal.
+const ECHO: Duration = Duration::from_millis(500);
+
+/// Says who answers an interrupt from the keyboard: the command, by ending what it does, or a program that has the terminal
+/// and gets the interrupt too.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Keyboard(Arc<Mutex<Hands>>);
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Hands {
+    #[default]
+    Ours,
+    Lent,
+    OursSince(Instant),
+}
+
+impl Keyboard {
+    /// Follows the terminal from hand to hand.
+    pub(super) fn notice(&self, event: &RunEvent) {
+        let hands = match event {
+            RunEvent::TerminalLent { .. } => Hands::Lent,
+            RunEvent::TerminalReturned { .. } => Hands::OursSince(Instant::now()),
+            _ => return,
+        };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = hands;
+    }
+
+    /// Tells whether an interrupt that is noticed now was for somebody else.
+    fn is_lent(&self) -> bool {
+        match *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Hands::Ours => false,
+            Hands::Lent => true,
+            Hands::OursSince(then) => then.elapsed() < ECHO,
+        }
+    }
 }
 
 /// Cancels when the user interrupts the command, its terminal goes, or somebody asks it to stop.
 ///
-/// The agent is in a process group of its own, so none of these signals reaches it but through us.
-pub(super) fn cancelled_by_signals(interrupt: Interrupt) -> CancellationToken {
+/// An agent that does not have the terminal is in a process group of its own, so none of these signals reaches it but through
+/// us.
+pub(super) fn cancelled_by_signals(keyboard: Keyboard) -> CancellationToken {
     let token = CancellationToken::new();
     let cancel = token.clone();
     tokio::spawn(async move {
@@ -30,7 +61,7 @@ pub(super) fn cancelled_by_signals(interrupt: Interrupt) -> CancellationToken {
         });
         let interrupted = async {
             // Listening is what keeps an interrupt from ending this process.
-            while tokio::signal::ctrl_c().await.is_ok() && interrupt == Interrupt::LeftToTheAgent {}
+            while tokio::signal::ctrl_c().await.is_ok() && keyboard.is_lent() {}
         };
         tokio::select! {
             () = interrupted => {}
