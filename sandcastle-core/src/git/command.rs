@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::overrides::Overrides;
 use super::settings::{Listing, Settings};
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Program, capture, capture_whole};
+use crate::process::{Program, capture_gently};
 
 /// Variables that would point git at another repository, change what it prints, or make it run something.
 pub(crate) const DROPPED_VARIABLES: &[&str] = &[
@@ -54,6 +54,8 @@ const HARDENED: &[&str] = &[
     "core.protectHFS=true",
     "core.protectNTFS=true",
     "core.quotePath=false",
+    // A rescue takes files as they are.
+    "core.safecrlf=false",
     "log.showSignature=false",
     "merge.verifySignatures=false",
     "commit.gpgSign=false",
@@ -108,6 +110,8 @@ const PROTOCOLS: &str = "file:git:http:https:ssh";
 
 /// What one call may print.
 const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
+/// How long a call that changes references may take to end when nobody waits for it any more.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How long one call may take unless its caller says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -122,14 +126,8 @@ pub(crate) struct Git {
     read_first: Vec<PathBuf>,
     /// What is known of the repository's settings.
     settings: Option<Settings>,
-    when_dropped: WhenDropped,
-}
-
-/// Says what becomes of a call when nobody waits for it any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WhenDropped {
-    End,
-    Finish,
+    /// How long a call may take to end by itself when nobody waits for it any more.
+    patience: Duration,
 }
 
 /// Says whose the configuration is that git finds in the folder it works in.
@@ -199,7 +197,7 @@ impl Git {
             configuration: Configuration::Foreign,
             read_first: Vec::new(),
             settings: None,
-            when_dropped: WhenDropped::End,
+            patience: Duration::ZERO,
         }
     }
 
@@ -210,11 +208,11 @@ impl Git {
         self
     }
 
-    /// Has calls that were begun come to their end when nobody waits for them any more: a git that is killed while it
-    /// changes references leaves its locks in the repository. For calls that are a matter of milliseconds.
+    /// Has calls that were begun come to their end when nobody waits for them any more, so that what they change is changed
+    /// as a whole. For calls that are a matter of milliseconds.
     #[must_use]
     pub(crate) fn to_its_end(&self) -> Self {
-        Self { when_dropped: WhenDropped::Finish, ..self.clone() }
+        Self { patience: PATIENCE, ..self.clone() }
     }
 
     /// Names files that git will read: a pipe or a device in the place of one would be waited for, or read for ever.
@@ -354,11 +352,10 @@ impl Git {
             )
             .with_hint("put back what was there before git can use the repository"));
         }
-        let captured = match self.when_dropped {
-            WhenDropped::End => capture(program, OUTPUT_LIMIT, self.timeout).await,
-            WhenDropped::Finish => capture_whole(program, OUTPUT_LIMIT, self.timeout).await,
-        };
-        let captured = captured.map_err(|error| not_run(&self.cwd, error))?;
+        // Git that is asked to stop removes its locks; git that is killed leaves them.
+        let captured = capture_gently(program, OUTPUT_LIMIT, self.timeout, self.patience)
+            .await
+            .map_err(|error| not_run(&self.cwd, error))?;
         Ok(Answer { stdout: captured.stdout, stderr: captured.stderr, code: captured.status.code() })
     }
 }

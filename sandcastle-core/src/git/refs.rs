@@ -80,7 +80,8 @@ impl Repository {
     /// Makes a branch that is not there yet; no upstream is set. Says whether it was made.
     pub(crate) async fn create_branch(&self, branch: &BranchName, at: &CommitId) -> Result<bool> {
         let name = branch_ref(branch);
-        let args = ["update-ref", "--no-deref", "--create-reflog", "-m", "sandcastle: begin", &name, at, ""];
+        let args =
+            ["update-ref", "--no-deref", "--create-reflog", "-m", "sandcastle: make a branch", &name, at, ""];
         let answer = self.git().to_its_end().ask(args).await?;
         if answer.is_success() {
             return Ok(true);

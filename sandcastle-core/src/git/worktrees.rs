@@ -28,8 +28,8 @@ pub(crate) struct Worktree {
     pub(crate) branch: Option<BranchName>,
     /// Whether its folder is there.
     pub(crate) presence: Presence,
-    /// Whether it was locked with `git worktree lock`.
-    pub(crate) locked: bool,
+    /// Why it was locked with `git worktree lock`.
+    pub(crate) locked: Option<String>,
 }
 
 /// Says whether the folder of a work tree is there.
@@ -87,7 +87,9 @@ impl Repository {
                     let name = name.strip_prefix("refs/heads/").unwrap_or(&name);
                     worktree.branch = Some(BranchName::from_git(name));
                 }
-                (b"locked", Some(worktree)) => worktree.locked = true,
+                (b"locked", Some(worktree)) => {
+                    worktree.locked = Some(String::from_utf8_lossy(value).into_owned())
+                }
                 _ => {}
             }
         }
@@ -100,7 +102,7 @@ impl Repository {
             if is_main { Some(self.common_dir().to_path_buf()) } else { own_folders.get(&path).cloned() };
         let branch = git_dir.as_deref().and_then(rebased_branch);
         let presence = if path.exists() { Presence::There } else { Presence::Gone };
-        Worktree { path, git_dir, head: None, branch, presence, locked: false }
+        Worktree { path, git_dir, head: None, branch, presence, locked: None }
     }
 
     /// Maps the linked work trees to the folders of their own state.

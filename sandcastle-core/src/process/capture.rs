@@ -7,9 +7,6 @@ use std::time::Duration;
 use super::program::Program;
 use super::running::{Output, Running};
 
-/// How long a program that is to finish may take when nobody waits for it any more.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// What a program printed, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Captured {
@@ -18,8 +15,11 @@ pub(crate) struct Captured {
     pub(crate) stderr: String,
 }
 
-/// Waits for its program when it is dropped.
-struct Finishing(Running);
+/// A program that is not just killed when it is dropped.
+struct Gentle {
+    running: Running,
+    patience: Duration,
+}
 
 /// Runs `program`; its standard output may have `limit` bytes, and it may take as long as `timeout`.
 ///
@@ -28,15 +28,18 @@ pub(crate) async fn capture(program: &Program, limit: usize, timeout: Duration) 
     finished(&mut Running::start(program)?, limit, timeout).await
 }
 
-/// As [`capture`], for a program that is done in a moment and would leave a mess if it was killed.
+/// As [`capture`], for a program that would leave a mess if it was killed.
 ///
-/// A dropped future waits for it, on this thread, some seconds at most; so does one that reaches its timeout.
-pub(crate) async fn capture_whole(
+/// A dropped future, also one that reaches its timeout, waits as long as `patience` for the program to come to its end,
+/// on this thread, then asks it to stop, and kills it only if it does not.
+pub(crate) async fn capture_gently(
     program: &Program,
     limit: usize,
     timeout: Duration,
+    patience: Duration,
 ) -> io::Result<Captured> {
-    finished(&mut Finishing(Running::start(program)?).0, limit, timeout).await
+    let mut gentle = Gentle { running: Running::start(program)?, patience };
+    finished(&mut gentle.running, limit, timeout).await
 }
 
 async fn finished(running: &mut Running, limit: usize, timeout: Duration) -> io::Result<Captured> {
@@ -59,8 +62,8 @@ async fn finished(running: &mut Running, limit: usize, timeout: Duration) -> io:
     Ok(Captured { status, stdout, stderr: running.stderr().text() })
 }
 
-impl Drop for Finishing {
+impl Drop for Gentle {
     fn drop(&mut self) {
-        self.0.finish_blocking(PATIENCE);
+        self.running.finish_blocking(self.patience);
     }
 }

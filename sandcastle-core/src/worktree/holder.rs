@@ -30,6 +30,11 @@ impl Holder {
         }
     }
 
+    /// Says what it does, for somebody who has to wait.
+    pub(crate) fn says(&self) -> String {
+        format!("run `{}` (process {}) has worked on it since {}", self.run, self.process.pid, self.since)
+    }
+
     /// Tells whether the process that took the lock is still there.
     pub(crate) fn is_alive(&self) -> bool {
         self.process.is_alive()

@@ -139,6 +139,15 @@ impl Lock {
         Self::acquire(&folder.join("worktrees.lock"), what, limit).await
     }
 
+    /// Takes the lock under which what was left behind is looked after.
+    ///
+    /// # Errors
+    /// As [`Lock::acquire`].
+    pub(crate) async fn of_care(repository: &Repository, what: &str, limit: Duration) -> Result<Self> {
+        let folder = ConfigDir::of(repository).make(Kept::Locks)?;
+        Self::acquire(&folder.join("care.lock"), what, limit).await
+    }
+
     /// Takes the lock under which commits land.
     pub(super) async fn of_landings(repository: &Repository, what: &str, limit: Duration) -> Result<Self> {
         let folder = ConfigDir::of(repository).make(Kept::Locks)?;
@@ -153,15 +162,7 @@ fn branch_lock(repository: &Repository, branch: &BranchName) -> Result<PathBuf> 
 }
 
 fn busy(branch: &BranchName, holder: Option<&Holder>) -> Error {
-    let who = holder.map_or_else(
-        || "another run works on it".to_owned(),
-        |holder| {
-            format!(
-                "run `{}` (process {}) has worked on it since {}",
-                holder.run, holder.process.pid, holder.since
-            )
-        },
-    );
+    let who = holder.map_or_else(|| "another run works on it".to_owned(), Holder::says);
     Error::new(ErrorKind::BranchBusy, format!("use the branch `{branch}`: {who}"))
         .with_hint("wait for that run, end it, or name another branch")
 }

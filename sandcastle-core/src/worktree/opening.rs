@@ -25,7 +25,7 @@ use crate::git::{Presence, Removal, Repository, Worktree, real_path};
 use crate::id::{BranchName, CommitId};
 
 /// How long another process may change the set of worktrees before it is given up on.
-pub(super) const GATE_LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const GATE_LIMIT: Duration = Duration::from_secs(60);
 /// How many worktrees are filled, looked at or removed at once: more would only fight for the disk and for descriptors.
 const AT_ONCE: usize = 8;
 
@@ -158,7 +158,7 @@ impl Opening<'_> {
     /// Tells whether a worktree was never ready, because whoever made it was killed or dropped meanwhile.
     fn is_unfinished(&self, listed: &Worktree) -> bool {
         let has = |file: &str| listed.git_dir.as_ref().is_some_and(|git_dir| git_dir.join(file).exists());
-        if has(UNFINISHED) {
+        if listed.git_dir.as_deref().is_some_and(is_unfinished) {
             return true;
         }
         // Git itself was ended while it added it: there is nothing but the link to the repository.
@@ -282,6 +282,11 @@ impl Opening<'_> {
         }
         error
     }
+}
+
+/// Tells whether the worktree with this state was being made when its maker was ended, and nobody has worked in it.
+pub(crate) fn is_unfinished(git_dir: &Path) -> bool {
+    git_dir.join(UNFINISHED).exists()
 }
 
 /// Quotes a path for the commands that a person is told.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::submodules;
 use crate::error::Result;
-use crate::git::{Change, Hidden, Repository};
+use crate::git::{Change, Hidden, Repository, Status};
 use crate::id::{BranchName, CommitId};
 
 /// How many changed files a reason names.
@@ -42,9 +42,11 @@ impl Value {
 #[derive(Clone, Debug)]
 pub(crate) struct Look {
     pub(crate) value: Value,
-    /// The files that differ, as far as it came to that.
-    pub(crate) changes: Vec<Change>,
-    /// The commit that was checked out, as far as it came to that.
+    /// The files that differ; `None` if that cannot be told.
+    pub(crate) changes: Option<Vec<Change>>,
+    /// What else there is.
+    pub(crate) others: Vec<String>,
+    /// The commit that was checked out.
     pub(crate) commit: Option<CommitId>,
 }
 
@@ -55,48 +57,58 @@ pub(crate) async fn value_of(repository: &Repository, branch: &BranchName) -> Va
 
 /// As [`value_of`], with what was seen.
 pub(crate) async fn look_into(repository: &Repository, branch: &BranchName) -> Look {
-    let mut look = Look { value: Value::Clean, changes: Vec::new(), commit: None };
-    look.value = look.judge(repository, branch).await.unwrap_or_else(|error| {
-        Value::Unknown(match std::error::Error::source(&error) {
+    let mut look = Look { value: Value::Clean, changes: None, others: Vec::new(), commit: None };
+    if let Err(error) = look.judge(repository, branch).await {
+        look.note(Value::Unknown(match std::error::Error::source(&error) {
             Some(cause) => format!("{error}: {cause}"),
             None => error.to_string(),
-        })
-    });
+        }));
+    }
     look
 }
 
 impl Look {
-    async fn judge(&mut self, repository: &Repository, branch: &BranchName) -> Result<Value> {
+    async fn judge(&mut self, repository: &Repository, branch: &BranchName) -> Result<()> {
         let top = repository.top()?;
         if !top.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-            return Ok(Value::Unknown(format!("`{}` is no folder any more", top.display())));
+            self.note(Value::Unknown(format!("`{}` is no folder any more", top.display())));
+            return Ok(());
         }
-        let status = repository.status().await?;
-        (self.changes, self.commit) = (status.changes, status.head.commit);
         if let Some(operation) = repository.operation() {
-            return Ok(Value::Dirty(format!("a {} was begun in it and not ended", operation.name())));
+            self.note(Value::Dirty(format!("a {} was begun in it and not ended", operation.name())));
         }
-        if !self.changes.is_empty() {
-            let changes: Vec<String> = self.changes.iter().map(Change::to_string).collect();
-            return Ok(Value::Dirty(named("uncommitted changes", &changes)));
-        }
+        let Status { head, changes } = repository.status().await?;
+        self.commit = head.commit;
+        self.change(changes);
         let Hidden { repositories, files } = repository.hidden().await?;
         if !files.is_empty() {
             let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
-            return Ok(Value::Unknown(named("git was told not to look at some files", &files)));
+            self.note(Value::Unknown(named("git was told not to look at some files", &files)));
         }
         for (path, commit) in &repositories {
-            match submodules::value_of(repository, path, commit).await? {
-                Value::Clean => {}
-                other => return Ok(other),
-            }
+            self.note(submodules::value_of(repository, path, commit).await?);
         }
-        let checked_out = status.head.branch;
-        if checked_out != *branch {
-            let what = if checked_out == "HEAD" { "no branch" } else { checked_out.as_str() };
-            return Ok(Value::Detached(format!("`{what}` is checked out in it and not `{branch}`")));
+        if head.branch != *branch {
+            let what = if head.branch == "HEAD" { "no branch" } else { head.branch.as_str() };
+            self.note(Value::Detached(format!("`{what}` is checked out in it and not `{branch}`")));
         }
-        Ok(Value::Clean)
+        Ok(())
+    }
+
+    fn change(&mut self, changes: Vec<Change>) {
+        if !changes.is_empty() && self.value == Value::Clean {
+            let shown: Vec<String> = changes.iter().map(Change::to_string).collect();
+            self.value = Value::Dirty(named("uncommitted changes", &shown));
+        }
+        self.changes = Some(changes);
+    }
+
+    /// Notes something; the first of all counts.
+    fn note(&mut self, value: Value) {
+        self.others.extend(value.clone().reason());
+        if self.value == Value::Clean {
+            self.value = value;
+        }
     }
 }
 

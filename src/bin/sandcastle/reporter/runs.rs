@@ -204,7 +204,8 @@ pub(crate) fn resume(run: &RunReport) -> Option<String> {
 pub(crate) fn cleaned(cleaned: &Cleaned, removal: Removal) -> String {
     let removed = if removal == Removal::DryRun { "would remove" } else { "removed" };
     let line = |verb: &str, item: &CleanedItem| {
-        one_line(&format!("{verb} {} of {}: {}", item.what, item.run, item.why))
+        let of = item.run.as_ref().map_or_else(String::new, |run| format!(" of {run}"));
+        one_line(&format!("{verb} {}{of}: {}", item.what, item.why))
     };
     let mut lines: Vec<String> = cleaned.removed.iter().map(|item| line(removed, item)).collect();
     lines.extend(cleaned.kept.iter().map(|item| line("kept", item)));
