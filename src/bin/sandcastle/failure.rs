@@ -49,6 +49,12 @@ impl Failure {
         self
     }
 
+    /// A failure of something that was not begun: whatever a check at its entry found.
+    pub(crate) fn at_entry(error: &Error) -> Self {
+        let exit = if error.kind() == ErrorKind::Git { Exit::Usage } else { exit_of(error) };
+        Self { exit, ..Self::of_run(error, &Next::default()) }
+    }
+
     /// A failure of the library; of a run, with what that had done by then and what there is to go on with.
     pub(crate) fn of_run(error: &Error, next: &Next) -> Self {
         let hints: Vec<String> = error.hints().iter().map(|hint| in_flags(hint)).collect();

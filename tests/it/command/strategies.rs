@@ -143,7 +143,7 @@ async fn an_answer_whose_commits_cannot_land_is_not_lost() {
 }
 
 #[tokio::test]
-async fn w_28_case_174_a_signal_ends_everything_and_says_how_to_go_on() {
+async fn case_174_w_28_a_signal_ends_everything_and_says_how_to_go_on() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let (desk, sleep) = (Desk::new().await, UniqueSleep::new());
         let script = desk.file(
@@ -178,4 +178,32 @@ async fn w_28_case_174_a_signal_ends_everything_and_says_how_to_go_on() {
         }
         desk.assert_whole().await;
     }
+}
+
+#[tokio::test]
+async fn a_conversation_is_gone_on_with_on_its_branch() {
+    let desk = Desk::new().await;
+    let failing = one_turn(&json!([
+        { "write-file": { "path": "x", "content": "1" } }, { "commit": "Work" }, { "exit": 4 }
+    ]));
+    for (strategy, prefix) in
+        [("branch:agent/fix", "branch:agent/fix"), ("merge-to-head", "branch:sandcastle/")]
+    {
+        let ended = desk.play(&failing, &["--prompt", "go", "--branch-strategy", strategy]).run();
+        assert_eq!(ended.code(), Some(1), "{}", ended.stdout);
+        let error = &json_of(&ended)["error"];
+        let shown = desk.runs(&["show", error["run"].as_str().expect("an id")]);
+        for object in [error, &shown] {
+            let resume = object["resume_command"].as_str().expect("a command");
+            assert!(resume.contains(&format!(" --branch-strategy {prefix}")), "{resume}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_folder_without_a_repository_is_bad_usage() {
+    let desk = Desk::new().await;
+    let script = one_turn(&json!([{ "say": "done" }]));
+    let ended = desk.play(&script, &["--prompt", "go", "--cwd", desk.home.path().to_str().unwrap()]).run();
+    assert_eq!((ended.code(), json_of(&ended)["error"]["kind"].as_str()), (Some(2), Some("git")));
 }

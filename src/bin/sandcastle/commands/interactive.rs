@@ -25,8 +25,9 @@ pub(super) async fn interactive(args: InteractiveArgs, reporter: &Reporter) -> R
     let held = sandcastle::interactive(options).await;
     drop(terminal);
     let result = held.map_err(|error| {
-        let run = error.work().and_then(|work| work.run_id.as_ref());
-        let show = run.map(|run| next::show(run.as_str(), args.site.cwd.as_deref()));
+        let Some(work) = error.work() else { return Failure::at_entry(&error) };
+        let cwd = args.site.cwd.as_deref();
+        let show = work.run_id.as_ref().map(|run| next::show(run.as_str(), cwd));
         Failure::of_run(&error, &Next { show, resume: None })
     })?;
     reporter.result(&described(&result, &args), &summary(&result, &args))?;

@@ -89,7 +89,7 @@ fn summary<O>(result: &RunResult<O>, answer: &str) -> String {
 
 /// Adds to a failure what there is to go on with.
 fn failed(error: Error, args: &RunArgs) -> Failure {
-    let Some(work) = error.work() else { return error.into() };
+    let Some(work) = error.work() else { return Failure::at_entry(&error) };
     let next = Next {
         show: work.run_id.as_ref().map(|run| next::show(run.as_str(), args.site.cwd.as_deref())),
         resume: resume(work, args),

@@ -183,18 +183,25 @@ fn branches(recovery: &Recovery) -> Vec<&str> {
     own.map(|branch| branch.name.as_str()).chain(rescued).collect()
 }
 
-/// Words the command line that continues the conversation of a run.
+/// Words the command line that continues the conversation of a run, where its work is.
 pub(crate) fn resume(run: &RunReport) -> Option<String> {
     if run.state == RunState::Running {
         return None;
     }
     let (session, agent) = (run.session.as_ref()?, run.agent.as_ref()?);
-    let folder = run.worktrees.first().map(|worktree| &worktree.path).or(run.cwd.as_ref())?;
+    let kept = run.worktrees.first().map(|worktree| worktree.path.as_path());
+    let has_commits = run.branches.iter().any(|branch| !branch.commits.is_empty());
+    let strategy = match (kept, run.strategy.as_deref(), run.branch.as_ref()) {
+        (None, Some("branch"), Some(branch)) => Some(format!("branch:{branch}")),
+        (None, Some("merge-to-head"), Some(branch)) if has_commits => Some(format!("branch:{branch}")),
+        (None, Some("merge-to-head"), _) => Some("merge-to-head".to_owned()),
+        _ => None,
+    };
     let resume = Resume {
         agent,
         model: run.model.as_deref(),
-        folder: Some(folder),
-        strategy: None,
+        folder: Some(kept.or(run.cwd.as_deref())?),
+        strategy,
         session: &session.id,
     };
     Some(resume.to_string())
