@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 ///
 /// | limit | default | of |
 /// |---|---|---|
-/// | [`worktree`](Self::worktree) | 600 s | making one worktree, or putting one away |
+/// | [`worktree`](Self::worktree) | 600 s | making one worktree |
 /// | [`copy_to_worktree`](Self::copy_to_worktree) | 60 s | copying all the paths of one worktree |
 /// | [`sandbox_start`](Self::sandbox_start) | 120 s | making one sandbox |
 /// | [`hook`](Self::hook) | 60 s | each hook that sets none itself |

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::driver::Job;
 use super::ground::Ground;
@@ -23,6 +24,8 @@ pub(super) struct Workplace {
     shelter: Shelter,
     origin: Origin,
     wall: Wall,
+    /// How long collecting the commits may take.
+    limit: Duration,
 }
 
 /// Whether the work tree is put away with the workplace.
@@ -58,7 +61,9 @@ impl Workplace {
     pub(super) async fn open(job: &Job, number: u32, ledger: &mut Ledger) -> Result<Self> {
         let tenure = Tenure::take(job, number, ledger).await?;
         match Self::furnished(job, &tenure, ledger).await {
-            Ok((shelter, origin, wall)) => Ok(Self { tenure, shelter, origin, wall }),
+            Ok((shelter, origin, wall)) => {
+                Ok(Self { tenure, shelter, origin, wall, limit: job.timeouts().commit_collection })
+            }
             Err(error) => {
                 tenure.close(Fate::Worthless, ledger).await;
                 Err(error)
@@ -98,7 +103,7 @@ impl Workplace {
 
     /// Finds the commits that the agent has made by now.
     pub(super) async fn gather(&self) -> Result<Gathered> {
-        self.tenure.place().gather(&self.origin).await
+        self.tenure.place().gather(&self.origin, self.limit).await
     }
 
     /// Brings the commits home and puts everything away.

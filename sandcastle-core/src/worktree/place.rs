@@ -8,7 +8,7 @@ use super::gather::{self, Gathered, Origin};
 use super::lock::Lock;
 use super::opening::{GATE_LIMIT, Kind, Opening, quoted, turn};
 use super::value::look_into;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::git::{Refs, Removal, Repository};
 use crate::id::{BranchName, CommitId};
 
@@ -157,9 +157,15 @@ impl Place {
     ///
     /// # Errors
     /// [`ErrorKind::Git`](crate::ErrorKind::Git) when git cannot tell.
-    pub(crate) async fn gather(&self, origin: &Origin) -> Result<Gathered> {
+    ///
+    /// The limit is for git, not for waiting until others of this process have had their turn.
+    pub(crate) async fn gather(&self, origin: &Origin, limit: Duration) -> Result<Gathered> {
         let _turn = turn().await;
-        gather::gather(self, origin).await
+        tokio::time::timeout(limit, gather::gather(self, origin)).await.unwrap_or_else(|_| {
+            let what = format!("collect the commits of `{}` within {limit:?}", self.branch);
+            Err(Error::new(ErrorKind::StepTimeout, what)
+                .with_hint("raise `commit_collection` in the timeouts; the commits are on their branch"))
+        })
     }
 
     /// Puts the place away: a worktree with nothing of value in it is removed, any other is kept and named.

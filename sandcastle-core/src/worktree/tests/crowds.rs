@@ -13,7 +13,7 @@ async fn crowd(scene: &Scene, size: usize) {
             let place = plan.open(1, LIMIT).await?;
             // The same commit as all the others: whose it is does not depend on its id.
             commit(place.top(), "work").await;
-            let gathered = place.gather(place.origin()).await?;
+            let gathered = place.gather(place.origin(), LIMIT).await?;
             assert_eq!(gathered.commits.len(), 1);
             let closed = finished(place).await;
             assert_eq!(closed, crate::worktree::Closed::default());

@@ -231,7 +231,7 @@ async fn case_123_a_worktree_in_the_middle_of_a_rebase_is_used_again() {
     scene.repo.write("README.md", "ours").unwrap();
     scene.git(["commit", "--quiet", "--all", "--message", "ours"]).await;
     assert!(git::print(place.top(), ["rebase", "main"]).await.is_err());
-    let gathered = place.gather(place.origin()).await.unwrap();
+    let gathered = place.gather(place.origin(), LIMIT).await.unwrap();
     assert_eq!(gathered.commits.len(), 1);
     assert!(gathered.notes[0].contains("rebase"), "{gathered:?}");
     let closed = finished(place).await;
@@ -268,7 +268,10 @@ async fn case_130_a_clean_worktree_follows_its_remote_and_any_other_is_left() {
     let mut clean = scene.open("b").await.unwrap();
     assert_eq!(clean.base().unwrap(), ahead.as_str());
     assert!(clean.notes()[0].contains("fast-forwarded"));
-    assert!(clean.gather(clean.origin()).await.unwrap().commits.is_empty(), "none of it is the agent's");
+    assert!(
+        clean.gather(clean.origin(), LIMIT).await.unwrap().commits.is_empty(),
+        "none of it is the agent's"
+    );
     git_in(&top, ["reset", "--quiet", "--hard", &old]).await;
     let own = commit(&top, "own").await;
     drop(clean);

@@ -17,7 +17,7 @@ async fn works(cwd: &Path) -> PathBuf {
         assert_eq!(fs::read_to_string(place.top().join("README.md")).unwrap(), "# A scratch repository\n");
         assert_eq!(place.repository().status().await.unwrap().changes, []);
         commit(place.top(), "work").await;
-        assert_eq!(place.gather(place.origin()).await.unwrap().commits.len(), 1);
+        assert_eq!(place.gather(place.origin(), LIMIT).await.unwrap().commits.len(), 1);
         fs::write(place.top().join("wip"), "").unwrap();
         top = place.top().to_path_buf();
         assert_eq!(place.close(Fate::Finished { landed: false }).await.preserved, Some(top.clone()));
