@@ -160,6 +160,6 @@ async fn w_48_collecting_has_a_limit_that_can_be_set() {
     let scene = Scene::new().await;
     let place = scene.open("agent/x").await.unwrap();
     let error = place.gather(place.origin(), Duration::ZERO).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::StepTimeout, "{error:#}");
+    assert_eq!(error.kind(), crate::error::ErrorKind::StepTimeout, "{error:#}");
     assert!(error.to_string().contains("agent/x"), "{error}");
 }
