@@ -85,7 +85,9 @@ impl ConfigDir {
         let hide = || {
             fs::create_dir_all(&self.root)?;
             fs::DirBuilder::new().recursive(true).mode(kept.mode()).create(&folder)?;
-            if ignore.exists() { Ok(()) } else { fs::write(&ignore, "*\n") }
+            // An empty one was left by somebody who was killed before it was written.
+            let is_hidden = fs::metadata(&ignore).is_ok_and(|file| file.len() > 0);
+            if is_hidden { Ok(()) } else { fs::write(&ignore, "*\n") }
         };
         hide().map_err(|error| {
             Error::new(ErrorKind::Io, format!("make the folder `{}`", folder.display())).with_source(error)
