@@ -47,7 +47,7 @@ async fn measure(repository: &ScratchRepo, strategy: &str) {
     let mut right = 0;
     for (number, task) in tasks.into_iter().enumerate() {
         match task.await.expect("a task") {
-            Ok(commits) if commits == 1 => right += 1,
+            Ok(1) => right += 1,
             Ok(commits) => println!("run {number}: {commits} commits"),
             Err(error) => println!("run {number}: failed to {error:#}"),
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::id::{BranchName, CommitId, SessionId};
+use crate::id::{BranchName, CommitId, RunId, SessionId};
 
 /// Describes one commit that an agent made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -222,6 +222,9 @@ pub enum AttemptOutcome {
 #[derive(Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Work {
+    /// Names the run, as [`Runs`](crate::journal::Runs) lists it.
+    #[serde(rename = "run")]
+    pub run_id: Option<RunId>,
     /// Commits that the agent made, oldest first, of every iteration and attempt.
     pub commits: Vec<Commit>,
     /// The branch that has the commits: the one it worked on, or, once they have landed, the one they landed on. `None` when
@@ -249,6 +252,7 @@ pub struct Work {
 impl std::fmt::Debug for Work {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
+            run_id,
             commits,
             branch,
             preserved_worktree,
@@ -261,6 +265,7 @@ impl std::fmt::Debug for Work {
             warnings,
         } = self;
         f.debug_struct("Work")
+            .field("run_id", run_id)
             .field("commits", commits)
             .field("branch", branch)
             .field("preserved_worktree", preserved_worktree)

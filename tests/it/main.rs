@@ -6,6 +6,8 @@ mod derive;
 mod doors;
 mod examples;
 mod hostile;
+mod interactive;
+mod killed;
 mod model_server;
 mod process;
 mod real_agents;

@@ -47,6 +47,8 @@ pub(crate) const CAPABILITIES: Capabilities =
 #[derive(Clone, Debug)]
 pub struct Scripted {
     script: Script,
+    /// The file of the script, which takes the place of a model.
+    file: Option<String>,
     state_dir: Option<PathBuf>,
     capabilities: Capabilities,
     env: Variables,
@@ -56,7 +58,7 @@ impl Scripted {
     /// Plays `script`.
     #[must_use]
     pub fn new(script: Script) -> Self {
-        Self { script, state_dir: None, capabilities: CAPABILITIES, env: Variables::default() }
+        Self { script, file: None, state_dir: None, capabilities: CAPABILITIES, env: Variables::default() }
     }
 
     /// Gives the same answer to every prompt.
@@ -78,7 +80,7 @@ impl Scripted {
             Error::new(ErrorKind::InvalidOptions, format!("read the script `{}`", path.display()))
                 .with_source(error)
         })?;
-        Script::from_json(&json).map(Self::new)
+        Ok(Self { file: path.to_str().map(str::to_owned), ..Self::new(Script::from_json(&json)?) })
     }
 
     /// Keeps sessions in this folder, as seen inside the sandbox; `~/.local/state/sandcastle/scripted` by default.
@@ -141,6 +143,10 @@ impl Scripted {
 impl Agent for Scripted {
     fn name(&self) -> &str {
         NAME
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.file.as_deref()
     }
 
     fn capabilities(&self) -> Capabilities {

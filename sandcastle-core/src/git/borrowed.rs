@@ -31,11 +31,10 @@ impl Borrowed {
     /// # Errors
     /// [`ErrorKind::Git`] when the repository cannot be read, [`ErrorKind::Io`] when the folder cannot be made.
     pub(crate) async fn from(repository: &Repository) -> Result<Self> {
-        let git = repository.git();
-        let format = git.does("read the format of objects", ["rev-parse", "--show-object-format"]).await?;
-        let listing = git.does("read the configuration", ["config", "--list", "-z", "--show-scope"]).await?;
-        let settings = Overrides::carried(&listing.stdout, is_carried);
-        let folder = lay_out(format.line().unwrap_or("sha1"), repository.common_dir())
+        let listing = repository.git().listing().await?;
+        let settings = Overrides::carried(&listing.output, is_carried);
+        let format = listing.own_value("extensions.objectformat").unwrap_or(b"sha1");
+        let folder = lay_out(format, repository.common_dir())
             .map_err(|error| Error::new(ErrorKind::Io, "make a temporary git folder").with_source(error))?;
         let git = Git::at(repository.home())
             .env("GIT_DIR", folder.path())
@@ -68,17 +67,21 @@ fn is_carried(key: Key<'_>) -> bool {
     }
 }
 
-fn lay_out(format: &str, common_dir: &Path) -> std::io::Result<TempDir> {
+fn lay_out(format: &[u8], common_dir: &Path) -> std::io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("sandcastle-git-").tempdir()?;
     let root = folder.path();
     fs::create_dir(root.join("refs"))?;
     fs::create_dir(root.join("objects"))?;
     fs::write(root.join("HEAD"), "ref: refs/heads/nothing\n")?;
     let config = match format {
-        "sha1" => "[core]\n\trepositoryformatversion = 0\n\tbare = true\n".to_owned(),
-        other => format!(
-            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = {other}\n"
-        ),
+        b"sha1" => "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
+        b"sha256" => {
+            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n"
+        }
+        other => {
+            let other = String::from_utf8_lossy(other);
+            return Err(std::io::Error::other(format!("the format of objects `{other:.20}` is not known")));
+        }
     };
     fs::write(root.join("config"), config)?;
     if let Some(shallow) = read_bounded(&common_dir.join("shallow"), MAX_SHALLOW)? {

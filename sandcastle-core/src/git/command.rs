@@ -7,11 +7,13 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::overrides::Overrides;
+use super::settings::{Listing, Settings};
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Program, capture};
+use crate::process::{Program, capture_gently};
 
 /// Variables that would point git at another repository, change what it prints, or make it run something.
 pub(crate) const DROPPED_VARIABLES: &[&str] = &[
@@ -52,6 +54,8 @@ const HARDENED: &[&str] = &[
     "core.protectHFS=true",
     "core.protectNTFS=true",
     "core.quotePath=false",
+    // A rescue takes files as they are.
+    "core.safecrlf=false",
     "log.showSignature=false",
     "merge.verifySignatures=false",
     "commit.gpgSign=false",
@@ -106,6 +110,8 @@ const PROTOCOLS: &str = "file:git:http:https:ssh";
 
 /// What one call may print.
 const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
+/// How long a call that changes references may take to end when nobody waits for it any more.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How long one call may take unless its caller says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -118,6 +124,10 @@ pub(crate) struct Git {
     configuration: Configuration,
     /// Files that git reads to their end before it does anything.
     read_first: Vec<PathBuf>,
+    /// What is known of the repository's settings.
+    settings: Option<Settings>,
+    /// How long a call may take to end by itself when nobody waits for it any more.
+    patience: Duration,
 }
 
 /// Says whose the configuration is that git finds in the folder it works in.
@@ -186,7 +196,23 @@ impl Git {
             timeout: TIMEOUT,
             configuration: Configuration::Foreign,
             read_first: Vec::new(),
+            settings: None,
+            patience: Duration::ZERO,
         }
+    }
+
+    /// Names the files that the repository's settings are in.
+    #[must_use]
+    pub(super) fn settings(mut self, settings: Settings) -> Self {
+        self.settings = Some(settings);
+        self
+    }
+
+    /// Has calls that were begun come to their end when nobody waits for them any more, so that what they change is changed
+    /// as a whole. For calls that are a matter of milliseconds.
+    #[must_use]
+    pub(crate) fn to_its_end(&self) -> Self {
+        Self { patience: PATIENCE, ..self.clone() }
     }
 
     /// Names files that git will read: a pipe or a device in the place of one would be waited for, or read for ever.
@@ -260,16 +286,33 @@ impl Git {
         if answer.is_success() { Ok(answer) } else { Err(answer.refused(what, &self.cwd)) }
     }
 
-    /// Reads what the repository's own configuration names, and what stands in its place.
-    pub(super) async fn overrides(&self) -> Result<Overrides> {
-        if let Configuration::Ours(settings) = &self.configuration {
-            return Ok(settings.clone());
+    /// Reads the configuration that git finds, and what has to stand in the place of the repository's own.
+    pub(super) async fn listing(&self) -> Result<Arc<Listing>> {
+        let content = self.settings.as_ref().and_then(Settings::content);
+        if let (Some(settings), Some(content)) = (&self.settings, &content)
+            && let Some(known) = settings.known(content)
+        {
+            return Ok(known);
         }
         let answer = self.run(&self.program(["config", "--list", "-z", "--show-scope"])).await?;
         if !answer.is_success() {
             return Err(answer.refused("read the configuration", &self.cwd));
         }
-        Overrides::against(&answer.stdout)
+        let listing = Arc::new(Listing::read(answer.stdout)?);
+        if let (Some(settings), Some(content)) = (&self.settings, content) {
+            settings.learn(content, &listing);
+        }
+        Ok(listing)
+    }
+
+    async fn overrides(&self, args: &[OsString]) -> Result<Overrides> {
+        let is_inert =
+            args.first().is_some_and(|command| INERT_COMMANDS.iter().any(|inert| command == inert));
+        match &self.configuration {
+            Configuration::Ours(settings) => Ok(settings.clone()),
+            Configuration::Foreign if is_inert => Ok(Overrides::default()),
+            Configuration::Foreign => Ok(self.listing().await?.overrides.clone()),
+        }
     }
 
     async fn call<A: AsRef<OsStr>>(
@@ -282,12 +325,7 @@ impl Git {
         if args.first().is_some_and(|command| DESCENDING_COMMANDS.iter().any(|other| command == other)) {
             args.insert(1, "--ignore-submodules=dirty".into());
         }
-        let is_inert =
-            args.first().is_some_and(|command| INERT_COMMANDS.iter().any(|inert| command == inert));
-        let overrides = match &self.configuration {
-            Configuration::Foreign if is_inert => Overrides::default(),
-            _ => self.overrides().await?,
-        };
+        let overrides = self.overrides(&args).await?;
         let mut program = self.program(overrides.options().chain(args)).stdin(stdin);
         program.env.extend(overrides.variables());
         program.env.extend(env.iter().map(|(key, value)| ((*key).into(), (*value).into())));
@@ -314,8 +352,10 @@ impl Git {
             )
             .with_hint("put back what was there before git can use the repository"));
         }
-        let captured =
-            capture(program, OUTPUT_LIMIT, self.timeout).await.map_err(|error| not_run(&self.cwd, error))?;
+        // Git that is asked to stop removes its locks; git that is killed leaves them.
+        let captured = capture_gently(program, OUTPUT_LIMIT, self.timeout, self.patience)
+            .await
+            .map_err(|error| not_run(&self.cwd, error))?;
         Ok(Answer { stdout: captured.stdout, stderr: captured.stderr, code: captured.status.code() })
     }
 }

@@ -28,16 +28,16 @@ pub(crate) struct Fetch<'a> {
 impl Repository {
     /// Names the remote that a branch belongs to, `origin` unless it says otherwise; `None` when there is no such remote.
     pub(crate) async fn remote_of(&self, branch: &BranchName) -> Result<Option<String>> {
-        let configured = self.git().ask(["config", "--get", &format!("branch.{branch}.remote")]).await?;
-        let remote = configured.line().unwrap_or("origin").to_owned();
-        let url = self.git().ask(["config", "--get", &format!("remote.{remote}.url")]).await?;
-        let is_usable = url.line().is_some() && !remote.starts_with('-') && remote != ".";
-        Ok(is_usable.then_some(remote))
+        let listing = self.git().listing().await?;
+        let configured = listing.value(&format!("branch.{branch}.remote"));
+        let remote = configured.and_then(|name| std::str::from_utf8(name).ok()).unwrap_or("origin");
+        let has_url = listing.value(&format!("remote.{remote}.url")).is_some_and(|url| !url.is_empty());
+        Ok((has_url && !remote.starts_with('-') && remote != ".").then(|| remote.to_owned()))
     }
 
     /// Moves the branch that is checked out to a commit ahead of it, with its files.
     pub(crate) async fn fast_forward(&self, to: &CommitId, limit: Duration) -> Result<()> {
-        let git = self.git().clone().timeout(limit);
+        let git = self.git().to_its_end().timeout(limit);
         let args = ["merge", "--quiet", "--ff-only", "--no-autostash", to];
         let answer = git.ask(args).await?;
         if answer.is_success() { Ok(()) } else { Err(answer.refused("fast-forward", git.cwd())) }
@@ -77,7 +77,7 @@ impl Fetch<'_> {
         let Some(tip) = tip.line() else { return Err(self.failed(&tip, repository)) };
         let tracking = format!("refs/remotes/{}/{}", self.remote, self.branch);
         let args = ["update-ref", "--no-deref", "-m", "fetch", &tracking, tip];
-        repository.git().does("move the remote-tracking branch", args).await?;
+        repository.git().to_its_end().does("move the remote-tracking branch", args).await?;
         Ok(CommitId::from_git(tip))
     }
 

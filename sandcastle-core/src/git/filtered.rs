@@ -12,8 +12,9 @@ impl Repository {
     /// [`ErrorKind::Git`](crate::ErrorKind::Git) when git cannot compare the commits.
     pub(crate) async fn filtered_between(&self, old: &CommitId, new: &CommitId) -> Result<Vec<Vec<u8>>> {
         let git = self.git();
-        let overrides = git.overrides().await?;
-        if overrides.filters().is_empty() {
+        let listing = git.listing().await?;
+        let filters = listing.overrides.filters();
+        if filters.is_empty() {
             return Ok(Vec::new());
         }
         let args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", old, new];
@@ -25,7 +26,7 @@ impl Repository {
         }
         let fields: Vec<&[u8]> = attributes.stdout.split(|byte| *byte == 0).collect();
         let triples = fields.chunks_exact(3);
-        let filtered = triples.filter(|triple| overrides.filters().contains(triple[2]));
+        let filtered = triples.filter(|triple| filters.contains(triple[2]));
         Ok(filtered.map(|triple| triple[0].to_vec()).collect())
     }
 }

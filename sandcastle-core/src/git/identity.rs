@@ -2,7 +2,6 @@
 //!
 //! Read from git as data, handed on by the environment; no configuration is written.
 
-use super::overrides::Key;
 use super::repository::Repository;
 use crate::error::Result;
 
@@ -40,22 +39,13 @@ impl Repository {
     /// # Errors
     /// [`ErrorKind::Git`](crate::ErrorKind::Git) when the configuration cannot be read.
     pub(crate) async fn identity(&self) -> Result<Identity> {
-        let answer = self.git().ask(["config", "-z", "--get-regexp", "^user\\.(name|email)$"]).await?;
-        // Git ends with 1 when there is none.
-        if !matches!(answer.code, Some(0 | 1)) {
-            return Err(answer.refused("read `user.name` and `user.email`", self.git().cwd()));
-        }
-        let mut identity = Identity::default();
-        for entry in answer.stdout.split(|byte| *byte == 0) {
-            let Some(at) = entry.iter().position(|byte| *byte == b'\n') else { continue };
-            let Some(value) = usable(&entry[at + 1..]) else { continue };
-            match Key::parse(&entry[..at]).map(|key| key.name) {
-                Some("name") => identity.name = value,
-                Some("email") => identity.email = value,
-                _ => {}
-            }
-        }
-        Ok(identity)
+        let listing = self.git().listing().await?;
+        let Identity { name, email } = Identity::default();
+        let value_of = |key| listing.value(key).and_then(usable);
+        Ok(Identity {
+            name: value_of("user.name").unwrap_or(name),
+            email: value_of("user.email").unwrap_or(email),
+        })
     }
 }
 

@@ -12,6 +12,7 @@ mod identity;
 mod overrides;
 mod refs;
 mod repository;
+mod settings;
 mod status;
 mod submodules;
 #[cfg(test)]
@@ -25,6 +26,6 @@ pub(crate) use self::fetch::Fetch;
 pub(crate) use self::identity::Identity;
 pub(crate) use self::refs::{Refs, branch_ref};
 pub(crate) use self::repository::{Head, Repository};
-pub(crate) use self::status::{Hidden, Operation};
+pub(crate) use self::status::{Change, Hidden, Operation, Status};
 pub(crate) use self::wall::{Wall, read_bounded};
 pub(crate) use self::worktrees::{Presence, Removal, Worktree, real_path};

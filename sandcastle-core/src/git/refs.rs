@@ -4,13 +4,17 @@
 //! configuration, and nothing looks at a work tree.
 
 use super::repository::Repository;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
 use crate::work::Commit;
 
 /// Every ref of a repository and what it pointed to at one moment.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Refs(Vec<(String, CommitId)>);
+pub(crate) struct Refs {
+    all: Vec<(String, CommitId)>,
+    /// Which of them is checked out.
+    checked_out: Option<usize>,
+}
 
 /// Returns the full name of a branch.
 pub(crate) fn branch_ref(branch: &BranchName) -> String {
@@ -20,17 +24,22 @@ pub(crate) fn branch_ref(branch: &BranchName) -> String {
 impl Refs {
     /// Returns what a ref pointed to.
     pub(crate) fn get(&self, name: &str) -> Option<&CommitId> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, id)| id)
+        self.all.iter().find(|(known, _)| known == name).map(|(_, id)| id)
     }
 
     /// Goes through the names and what they pointed to.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &CommitId)> {
-        self.0.iter().map(|(name, id)| (name.as_str(), id))
+        self.all.iter().map(|(name, id)| (name.as_str(), id))
+    }
+
+    /// Returns the branch that is checked out, by its full name; `None` if none is, or if it has no commit.
+    pub(super) fn checked_out(&self) -> Option<(&str, &CommitId)> {
+        self.checked_out.and_then(|at| self.all.get(at)).map(|(name, id)| (name.as_str(), id))
     }
 
     /// Goes through the names of the branches.
     pub(crate) fn branches(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter_map(|(name, _)| name.strip_prefix("refs/heads/"))
+        self.all.iter().filter_map(|(name, _)| name.strip_prefix("refs/heads/"))
     }
 }
 
@@ -39,11 +48,17 @@ impl Repository {
     pub(crate) async fn refs(&self) -> Result<Refs> {
         let answer = self
             .git()
-            .does("list the branches", ["for-each-ref", "--format=%(objectname) %(refname)"])
+            .does("list the branches", ["for-each-ref", "--format=%(HEAD)%(objectname) %(refname)"])
             .await?;
-        let lines = String::from_utf8_lossy(&answer.stdout);
-        let refs = lines.lines().filter_map(|line| line.split_once(' '));
-        Ok(Refs(refs.map(|(id, name)| (name.to_owned(), CommitId::from_git(id))).collect()))
+        let mut refs = Refs::default();
+        for line in String::from_utf8_lossy(&answer.stdout).lines() {
+            let Some((id, name)) = line.get(1..).and_then(|line| line.split_once(' ')) else { continue };
+            if line.starts_with('*') {
+                refs.checked_out = Some(refs.all.len());
+            }
+            refs.all.push((name.to_owned(), CommitId::from_git(id)));
+        }
+        Ok(refs)
     }
 
     /// Looks up the commit that a revision names; `None` when it names none.
@@ -65,8 +80,9 @@ impl Repository {
     /// Makes a branch that is not there yet; no upstream is set. Says whether it was made.
     pub(crate) async fn create_branch(&self, branch: &BranchName, at: &CommitId) -> Result<bool> {
         let name = branch_ref(branch);
-        let args = ["update-ref", "--no-deref", "--create-reflog", "-m", "sandcastle: begin", &name, at, ""];
-        let answer = self.git().ask(args).await?;
+        let args =
+            ["update-ref", "--no-deref", "--create-reflog", "-m", "sandcastle: make a branch", &name, at, ""];
+        let answer = self.git().to_its_end().ask(args).await?;
         if answer.is_success() {
             return Ok(true);
         }
@@ -87,14 +103,24 @@ impl Repository {
         let from = from.map_or("", |id| id.as_str());
         let args =
             ["update-ref", "--no-deref", "-m", "sandcastle: take in what was detached", &name, to, from];
-        Ok(self.git().ask(args).await?.is_success())
+        Ok(self.git().to_its_end().ask(args).await?.is_success())
     }
 
-    /// Deletes a branch if it still points to `from`. Says whether it is gone.
-    pub(crate) async fn delete_branch(&self, branch: &BranchName, from: &CommitId) -> Result<bool> {
+    /// Deletes a branch if it still points to `from`. One that has gone already is no error.
+    pub(crate) async fn delete_branch(&self, branch: &BranchName, from: &CommitId) -> Result<()> {
         let name = branch_ref(branch);
-        let answer = self.git().ask(["update-ref", "--no-deref", "-d", &name, from]).await?;
-        Ok(answer.is_success() || self.tip(branch).await?.is_none())
+        let answer = self.git().to_its_end().ask(["update-ref", "--no-deref", "-d", &name, from]).await?;
+        if answer.is_success() {
+            return Ok(());
+        }
+        let what = format!("delete the branch `{branch}`");
+        match self.tip(branch).await? {
+            None => Ok(()),
+            Some(tip) if tip == *from => Err(answer.refused(&what, self.git().cwd())),
+            Some(tip) => {
+                Err(Error::new(ErrorKind::Git, format!("{what}: it has moved meanwhile, to {tip:.12}")))
+            }
+        }
     }
 
     /// Tells whether `older` can be reached from `newer`.
@@ -118,6 +144,17 @@ impl Repository {
         Ok(answer.stdout.is_empty())
     }
 
+    /// Tells whether a commit can be reached from any ref but the branch `except`.
+    pub(crate) async fn is_held_beside(&self, commit: &CommitId, except: &BranchName) -> Result<bool> {
+        // No name of a ref has a character in it that means something in a pattern.
+        let except = format!("--exclude={}", branch_ref(except));
+        // Not `--all`, which has the `HEAD` of every work tree in it.
+        let args =
+            ["rev-list", "--max-count=1", "--ignore-missing", commit, "--not", &except, "--glob=refs/*"];
+        let answer = self.git().does(&format!("see which branches hold `{commit}`"), args).await?;
+        Ok(answer.stdout.is_empty())
+    }
+
     /// Lists the commits that can be reached from `tips` and from none of `others`, oldest first.
     ///
     /// One of `others` that has gone since is left out; the tips have to be there.
@@ -126,18 +163,21 @@ impl Repository {
         tips: &[&CommitId],
         others: &[&CommitId],
     ) -> Result<Vec<Commit>> {
-        if tips.is_empty() {
+        if tips.iter().all(|tip| others.contains(tip)) {
             return Ok(Vec::new());
         }
-        for tip in tips {
-            let is_there = ["cat-file", "-e", &format!("{tip}^{{commit}}")];
-            self.git().does("find the new commits", is_there).await?;
-        }
-        // A replacement that the agent has made must not hide what it did.
-        let git = self.git().clone().env("GIT_NO_REPLACE_OBJECTS", "1");
+        let git = self.git();
         let args = ["rev-list", "--reverse", "--topo-order", "--no-commit-header", "--format=%H %s"];
         let input = range(tips, others);
-        let answer = git.feed(args.iter().chain(&["--ignore-missing", "--stdin"]), input).await?;
+        let mut answer = git.feed(args.iter().chain(&["--stdin"]), input.clone()).await?;
+        if !answer.is_success() {
+            // With this, git passes over a tip that is missing, too.
+            for tip in tips {
+                let is_there = ["cat-file", "-e", &format!("{tip}^{{commit}}")];
+                git.does("find the new commits", is_there).await?;
+            }
+            answer = git.feed(args.iter().chain(&["--ignore-missing", "--stdin"]), input).await?;
+        }
         if !answer.is_success() {
             return Err(answer.refused("list the new commits", git.cwd()));
         }

@@ -3,11 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use super::command::{Git, path_from};
+use super::refs::Refs;
+use super::settings::Settings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
 
 /// Has git print paths from the root on; seen from a subfolder, one folder would have two names.
 const ABSOLUTE: &str = "--path-format=absolute";
+/// Asks for the root of the work tree.
+const TOP: &str = "--show-toplevel";
 
 /// A repository, seen from one of its work trees or from its own folder if it is bare.
 #[derive(Clone, Debug)]
@@ -16,6 +20,7 @@ pub(crate) struct Repository {
     top: Option<PathBuf>,
     git_dir: PathBuf,
     common_dir: PathBuf,
+    settings: Settings,
 }
 
 /// What is checked out.
@@ -34,7 +39,8 @@ impl Repository {
     /// [`ErrorKind::Git`] when there is none, or git cannot use it.
     pub(crate) async fn discover(cwd: &Path) -> Result<Self> {
         let git = Git::at(cwd).reads_first(cwd.ancestors().map(|folder| folder.join(".git/config")));
-        let places = git.ask(["rev-parse", ABSOLUTE, "--git-dir", "--git-common-dir"]).await?;
+        // What is printed first is printed also where there is no work tree, as in a bare repository.
+        let places = git.ask(["rev-parse", ABSOLUTE, "--git-dir", "--git-common-dir", TOP]).await?;
         if places.stderr.contains("not a git repository") {
             return Err(Error::new(
                 ErrorKind::Git,
@@ -42,30 +48,41 @@ impl Repository {
             )
             .with_hint("run `git init` there, or name a folder inside a repository"));
         }
-        if !places.is_success() {
+        let has_top = places.is_success();
+        // Inside of a git folder there is no work tree; anything else is a repository that cannot be used.
+        if !has_top && !places.stderr.contains("must be run in a work tree") {
             return Err(places.refused("find the repository", cwd));
         }
         // A path may hold line feeds; then each is asked for alone.
-        let (git_dir, common_dir) = match places.stdout.split(|byte| *byte == b'\n').collect::<Vec<_>>()[..] {
-            [git_dir, common_dir, b""] => (path_from(git_dir), path_from(common_dir)),
-            _ => (one_path(&git, "--git-dir").await?, one_path(&git, "--git-common-dir").await?),
+        let lines: Vec<&[u8]> = places.stdout.split(|byte| *byte == b'\n').collect();
+        let (git_dir, common_dir, top) = match (&lines[..], has_top) {
+            ([git_dir, common_dir, top, b""], true) => (*git_dir, *common_dir, Some(*top)),
+            ([git_dir, common_dir, b""], false) => (*git_dir, *common_dir, None),
+            _ => return Self::discover_one_by_one(&git, has_top).await,
         };
-        let top = git.ask(["rev-parse", "--show-toplevel"]).await?;
-        // Inside of a git folder there is no work tree; anything else is a repository that cannot be used.
-        if !top.is_success() && !top.stderr.contains("must be run in a work tree") {
-            return Err(top.refused("find the work tree", cwd));
-        }
-        let top = top.path();
-        let git = Self::aimed(top.as_deref(), &git_dir, &common_dir);
-        Ok(Self { git, top, git_dir, common_dir })
+        Ok(Self::of(path_from(git_dir), path_from(common_dir), top.map(path_from)))
+    }
+
+    async fn discover_one_by_one(git: &Git, has_top: bool) -> Result<Self> {
+        let (git_dir, common_dir) =
+            (one_path(git, "--git-dir").await?, one_path(git, "--git-common-dir").await?);
+        let top = if has_top { Some(one_path(git, TOP).await?) } else { None };
+        Ok(Self::of(git_dir, common_dir, top))
+    }
+
+    fn of(git_dir: PathBuf, common_dir: PathBuf, top: Option<PathBuf>) -> Self {
+        let settings = Settings::new(common_dir.join("config"), own_settings(&git_dir));
+        let git = Self::aimed(top.as_deref(), &git_dir, &common_dir, settings.clone());
+        Self { git, top, git_dir, common_dir, settings }
     }
 
     /// Names the folders in the environment, so that no file in them that names another is asked again.
-    fn aimed(top: Option<&Path>, git_dir: &Path, common_dir: &Path) -> Git {
+    fn aimed(top: Option<&Path>, git_dir: &Path, common_dir: &Path, settings: Settings) -> Git {
         let git = Git::at(top.unwrap_or(git_dir))
             .env("GIT_DIR", git_dir)
             .env("GIT_COMMON_DIR", common_dir)
-            .reads_first([common_dir.join("config"), git_dir.join("config.worktree"), git_dir.join("HEAD")]);
+            .settings(settings)
+            .reads_first([common_dir.join("config"), own_settings(git_dir), git_dir.join("HEAD")]);
         match top {
             Some(top) => git.env("GIT_WORK_TREE", top),
             None => git,
@@ -108,19 +125,25 @@ impl Repository {
 
     /// Aims at the work tree `top`, whose own state is in `git_dir`, whatever the file `.git` in it says.
     pub(crate) fn aimed_at(&self, top: &Path, git_dir: &Path) -> Self {
+        let settings = self.settings.with_own(own_settings(git_dir));
         Self {
-            git: Self::aimed(Some(top), git_dir, &self.common_dir),
+            git: Self::aimed(Some(top), git_dir, &self.common_dir, settings.clone()),
             top: Some(top.to_path_buf()),
             git_dir: git_dir.to_path_buf(),
             common_dir: self.common_dir.clone(),
+            settings,
         }
+    }
+
+    /// Returns git, aimed at the folder that all work trees share and at none of them.
+    pub(super) fn beside_work_trees(&self) -> Git {
+        let settings = self.settings.with_own(own_settings(&self.common_dir));
+        Self::aimed(None, &self.common_dir, &self.common_dir, settings)
     }
 
     /// Aims at the repository `git_dir` with the work tree `top`, whatever either says about the other.
     pub(crate) fn apart(top: &Path, git_dir: &Path) -> Self {
-        let nowhere = Git::at(top);
-        Self { git: nowhere, top: None, git_dir: git_dir.to_path_buf(), common_dir: git_dir.to_path_buf() }
-            .aimed_at(top, git_dir)
+        Self::of(git_dir.to_path_buf(), git_dir.to_path_buf(), Some(top.to_path_buf()))
     }
 
     /// Returns git, aimed at this work tree.
@@ -131,15 +154,42 @@ impl Repository {
     /// Reads what is checked out. Whether the commit is really there is not looked at.
     pub(crate) async fn head(&self) -> Result<Head> {
         // Git's short form of a branch is another one when a tag has the same name.
+        let both = self.git.ask(["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).await?;
+        let lines = String::from_utf8_lossy(&both.stdout);
+        if let (true, [commit, name, ""]) = (both.is_success(), &lines.split('\n').collect::<Vec<_>>()[..]) {
+            return Ok(Head { commit: Some(CommitId::from_git(*commit)), branch: checked_out(name) });
+        }
+        // There is no commit yet, or something makes the question ambiguous.
         let branch = self.git.ask(["symbolic-ref", "--quiet", "HEAD"]).await?;
         // Without a branch git ends with 1; anything else is a repository that it cannot read.
         if !matches!(branch.code, Some(0 | 1)) {
             return Err(branch.refused("read what is checked out", self.git.cwd()));
         }
         let commit = self.git.ask(["rev-parse", "--quiet", "--verify", "HEAD"]).await?;
-        let name = branch.line().map_or("HEAD", |name| name.strip_prefix("refs/heads/").unwrap_or(name));
-        Ok(Head { commit: commit.line().map(CommitId::from_git), branch: BranchName::from_git(name) })
+        let branch = checked_out(branch.line().unwrap_or("HEAD"));
+        Ok(Head { commit: commit.line().map(CommitId::from_git), branch })
     }
+
+    /// Reads what is checked out, and every ref.
+    pub(crate) async fn head_and_refs(&self) -> Result<(Head, Refs)> {
+        let refs = self.refs().await?;
+        match refs.checked_out() {
+            Some((name, commit)) => {
+                Ok((Head { commit: Some(commit.clone()), branch: checked_out(name) }, refs))
+            }
+            None => Ok((self.head().await?, refs)),
+        }
+    }
+}
+
+/// Names a branch by its full name.
+fn checked_out(name: &str) -> BranchName {
+    BranchName::from_git(name.strip_prefix("refs/heads/").unwrap_or(name))
+}
+
+/// Names the file of the settings that one work tree has for itself.
+fn own_settings(git_dir: &Path) -> PathBuf {
+    git_dir.join("config.worktree")
 }
 
 async fn one_path(git: &Git, option: &str) -> Result<PathBuf> {

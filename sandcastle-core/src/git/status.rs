@@ -3,14 +3,15 @@
 //! Every answer is for one work tree that the repository is aimed at. Nothing is written, not even the index.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::command::path_from;
-use super::repository::Repository;
+use super::repository::{Head, Repository};
 use crate::error::Result;
-use crate::id::BranchName;
+use crate::id::{BranchName, CommitId};
 
 /// How long a file of git's with one line in it may be.
 const MAX_LINE: u64 = 64 * 1024;
@@ -49,20 +50,51 @@ pub(crate) struct Hidden {
     pub(crate) files: Vec<PathBuf>,
 }
 
+/// What is checked out in a work tree, and what differs from it.
+#[derive(Clone, Debug)]
+pub(crate) struct Status {
+    pub(crate) head: Head,
+    /// What is changed, staged or untracked, ignored files left out.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// A path that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// How, in git's two letters; `??` if it is untracked.
+    pub(crate) how: String,
+    pub(crate) path: PathBuf,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.how, self.path.display())
+    }
+}
+
 impl Repository {
-    /// Lists what is changed, staged or untracked, ignored files left out; for people, one entry each.
-    pub(crate) async fn changes(&self) -> Result<Vec<String>> {
+    /// Looks at the files.
+    pub(crate) async fn status(&self) -> Result<Status> {
         let args = [
             "status",
-            "--porcelain",
+            "--porcelain=v2",
+            "--branch",
+            "--no-ahead-behind",
             "-z",
             "--untracked-files=normal",
-            "--ignore-submodules=dirty",
             "--no-renames",
         ];
         let answer = self.git().does("see what has changed", args).await?;
-        let entries = answer.stdout.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
-        Ok(entries.map(|entry| String::from_utf8_lossy(entry).into_owned()).collect())
+        let mut status =
+            Status { head: Head { commit: None, branch: BranchName::from_git("HEAD") }, changes: Vec::new() };
+        for entry in answer.stdout.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+            if let Some(header) = entry.strip_prefix(b"# ") {
+                status.header(&String::from_utf8_lossy(header));
+            } else {
+                status.changes.push(Change::read(entry));
+            }
+        }
+        Ok(status)
     }
 
     /// Says which operation was begun and not ended.
@@ -80,7 +112,7 @@ impl Repository {
         marks.into_iter().find(|(mark, _)| self.git_dir().join(mark).exists()).map(|(_, operation)| operation)
     }
 
-    /// Lists what [`Repository::changes`] passes over.
+    /// Lists what [`Repository::status`] passes over.
     pub(crate) async fn hidden(&self) -> Result<Hidden> {
         let answer = self.git().does("read the index", ["ls-files", "--stage", "-v", "-z"]).await?;
         let mut hidden = Hidden::default();
@@ -106,6 +138,35 @@ impl Repository {
             "S" | "s" => is_there(),
             _ => flag.starts_with(|c: char| c.is_ascii_lowercase()),
         }
+    }
+}
+
+impl Status {
+    fn header(&mut self, header: &str) {
+        match header.split_once(' ') {
+            Some(("branch.oid", id)) if id != "(initial)" => self.head.commit = Some(CommitId::from_git(id)),
+            Some(("branch.head", name)) if name != "(detached)" => {
+                self.head.branch = BranchName::from_git(name);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Change {
+    /// Reads `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path` or `? path`.
+    fn read(entry: &[u8]) -> Self {
+        let fields = match entry.first() {
+            Some(b'1') => 9,
+            Some(b'u') => 11,
+            _ => 2,
+        };
+        let mut parts = entry.splitn(fields, |byte| *byte == b' ').skip(1);
+        let how = match fields {
+            2 => "??".to_owned(),
+            _ => String::from_utf8_lossy(parts.next().unwrap_or_default()).replace('.', " "),
+        };
+        Self { how, path: path_from(parts.last().unwrap_or_default()) }
     }
 }
 

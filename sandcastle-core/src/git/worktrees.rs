@@ -28,8 +28,8 @@ pub(crate) struct Worktree {
     pub(crate) branch: Option<BranchName>,
     /// Whether its folder is there.
     pub(crate) presence: Presence,
-    /// Whether it was locked with `git worktree lock`.
-    pub(crate) locked: bool,
+    /// Why it was locked with `git worktree lock`.
+    pub(crate) locked: Option<String>,
 }
 
 /// Says whether the folder of a work tree is there.
@@ -41,12 +41,13 @@ pub(crate) enum Presence {
     Gone,
 }
 
-/// Says how much a work tree that is removed may hold.
+/// Says which work trees are removed. What is in one does not matter: the caller has looked. Git's own look starts
+/// another git in every submodule, steered by what the agent has written there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removal {
-    /// Nothing but ignored files; git looks once more.
-    IfClean,
-    /// Anything; the caller has looked.
+    /// One that is not locked with `git worktree lock`.
+    UnlessLocked,
+    /// Any; git itself locks one until it is made.
     Anyway,
 }
 
@@ -86,7 +87,9 @@ impl Repository {
                     let name = name.strip_prefix("refs/heads/").unwrap_or(&name);
                     worktree.branch = Some(BranchName::from_git(name));
                 }
-                (b"locked", Some(worktree)) => worktree.locked = true,
+                (b"locked", Some(worktree)) => {
+                    worktree.locked = Some(String::from_utf8_lossy(value).into_owned())
+                }
                 _ => {}
             }
         }
@@ -99,7 +102,7 @@ impl Repository {
             if is_main { Some(self.common_dir().to_path_buf()) } else { own_folders.get(&path).cloned() };
         let branch = git_dir.as_deref().and_then(rebased_branch);
         let presence = if path.exists() { Presence::There } else { Presence::Gone };
-        Worktree { path, git_dir, head: None, branch, presence, locked: false }
+        Worktree { path, git_dir, head: None, branch, presence, locked: None }
     }
 
     /// Maps the linked work trees to the folders of their own state.
@@ -129,7 +132,8 @@ impl Repository {
         let what = format!("add a worktree for `{branch}`");
         // The branch is there already, so git has nothing to set up for it and writes no configuration.
         let args = ["worktree", "add", "--quiet", "--no-checkout", "--"].map(AsRef::as_ref);
-        self.git().does(&what, args.into_iter().chain([top.as_os_str(), branch.as_str().as_ref()])).await?;
+        let args = args.into_iter().chain([top.as_os_str(), branch.as_str().as_ref()]);
+        self.git().to_its_end().does(&what, args).await?;
         Ok(self.aimed_at(top, &self.git_dir_of(top)?))
     }
 
@@ -147,32 +151,35 @@ impl Repository {
     pub(crate) async fn attach(&self, branch: &BranchName) -> Result<()> {
         self.point_head_at(branch).await?;
         let what = format!("check out `{branch}`");
-        self.git().does(&what, ["reset", "--hard", "--quiet", "--no-recurse-submodules"]).await.map(drop)
+        self.git()
+            .to_its_end()
+            .does(&what, ["reset", "--hard", "--quiet", "--no-recurse-submodules"])
+            .await
+            .map(drop)
     }
 
     /// Says that a branch is checked out, without a look at the files.
     pub(crate) async fn point_head_at(&self, branch: &BranchName) -> Result<()> {
         let what = format!("check out `{branch}`");
-        self.git().does(&what, ["symbolic-ref", "HEAD", &branch_ref(branch)]).await.map(drop)
+        self.git().to_its_end().does(&what, ["symbolic-ref", "HEAD", &branch_ref(branch)]).await.map(drop)
     }
 
     /// Writes down anew where a work tree is, after it or the repository was moved.
     pub(crate) async fn repair_worktree(&self, top: &Path) -> Result<()> {
         let args = ["worktree", "repair"].map(AsRef::as_ref);
         let what = format!("find the worktree `{}` again", top.display());
-        self.git().does(&what, args.into_iter().chain([top.as_os_str()])).await.map(drop)
+        self.git().to_its_end().does(&what, args.into_iter().chain([top.as_os_str()])).await.map(drop)
     }
 
     /// Removes a work tree, and only it.
     pub(crate) async fn remove_worktree(&self, top: &Path, removal: Removal) -> Result<()> {
         let force: &[&str] = match removal {
-            Removal::IfClean => &[],
-            // Twice, because one that was interrupted while it was added is locked.
+            Removal::UnlessLocked => &["--force"],
             Removal::Anyway => &["--force", "--force"],
         };
         let args = ["worktree", "remove"].iter().chain(force).chain(&["--"]).map(AsRef::as_ref);
         let what = format!("remove the worktree `{}`", top.display());
-        self.git().does(&what, args.chain([top.as_os_str()])).await.map(drop)
+        self.git().to_its_end().does(&what, args.chain([top.as_os_str()])).await.map(drop)
     }
 
     /// Removes whatever is left of a work tree that was not completed. Symlinks are removed, not followed.

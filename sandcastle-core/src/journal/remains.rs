@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::ground::{Ground, is_object_id};
+use super::ground::{Ground, is_half_made};
 use super::note::{Format, Origin};
 use super::reader::{History, Noted};
 use super::report::{
@@ -11,7 +11,8 @@ use super::report::{
     SessionLeft, WorktreeLeft,
 };
 use crate::error::Result;
-use crate::id::{RunId, SessionId};
+use crate::git::Change;
+use crate::id::{CommitId, RunId, SessionId};
 use crate::output::OutputSpec;
 use crate::process::Leftovers;
 use crate::work::Commit;
@@ -156,22 +157,25 @@ async fn worktree(
     };
     let mut left = WorktreeLeft {
         path: listed.path.clone(),
-        branch: listed.branch.clone(),
-        head: listed.head.clone(),
+        branch: listed.branch.as_ref().map(ToString::to_string),
+        head: listed.head.as_ref().map(ToString::to_string),
         changed: None,
         unclear: Vec::new(),
         used_by: user_of(&listed.path, in_use).cloned(),
     };
     if left.used_by.is_none() {
         match ground.contents(listed).await {
-            Ok(contents) => {
-                left.changed = Some(contents.changed);
-                left.unclear = contents.unclear;
+            Some(look) => {
+                let paths = |changes: Vec<Change>| changes.into_iter().map(|change| change.path).collect();
+                left.changed = look.changes.map(paths);
+                left.unclear = look.others;
             }
-            Err(error) => left.unclear.push(format!("it was not possible to {error}")),
+            None => left.unclear.push("the repository has no state of it".to_owned()),
         }
     }
-    if let Some(reason) = &listed.locked {
+    if is_half_made(listed) {
+        left.unclear.push("its making was not finished".to_owned());
+    } else if let Some(reason) = &listed.locked {
         left.unclear.push(format!("git has it locked: {reason}"));
     }
     Some(left)
@@ -188,18 +192,14 @@ async fn branches(history: &History, ground: &Ground) -> Result<Vec<BranchLeft>>
         if is_known {
             continue;
         }
-        let Some(tip) = ground.tip(name).await? else { continue };
-        let without = match &target {
-            Some(target) => ground.tip(target).await?,
-            None => None,
+        let Some(tip) = ground.tip(name) else { continue };
+        let without = match (target.as_ref().and_then(|target| ground.tip(target)), base) {
+            (Some(target), _) => Some(target.clone()),
+            (None, Some(base)) => ground.commit(base).await?,
+            (None, None) => None,
         };
-        let without = match (without, base) {
-            (Some(target), _) => Some(target),
-            (None, Some(base)) if ground.is_there(base).await? => Some(base.to_owned()),
-            (None, _) => None,
-        };
-        let commits = ground.commits(&tip, without.as_deref()).await?;
-        branches.push(BranchLeft { name: name.clone(), tip, commits });
+        let commits = ground.commits(tip, without.as_ref()).await?;
+        branches.push(BranchLeft { name: name.clone(), tip: tip.to_string(), commits });
     }
     Ok(branches)
 }
@@ -217,25 +217,23 @@ async fn unreachable(history: &History, ground: &Ground) -> Result<Vec<Commit>> 
 }
 
 /// Returns the last commit that was noted, if it is there and no branch or tag leads to it.
-pub(super) async fn tip_without_branch(history: &History, ground: &Ground) -> Result<Option<String>> {
+pub(super) async fn tip_without_branch(history: &History, ground: &Ground) -> Result<Option<CommitId>> {
     let noted = history.commits.last().map(|commit| commit.sha.clone());
     let Some(tip) = noted.or_else(|| history.landing.as_ref().map(|landing| landing.tip.clone())) else {
         return Ok(None);
     };
-    if !ground.is_there(&tip).await? || ground.holder(&tip, None).await?.is_some() {
-        return Ok(None);
-    }
+    let Some(tip) = ground.commit(&tip).await? else { return Ok(None) };
     // The worktree that has it checked out is looked at by itself.
-    Ok(Some(tip))
+    Ok(if ground.holder(&tip, None).await?.is_some() { None } else { Some(tip) })
 }
 
 async fn landing(history: &History, ground: &Ground) -> Option<LandingLeft> {
     let landing = history.landing.as_ref()?;
     let commit = landing.landed.as_ref().unwrap_or(&landing.tip);
     let looked = async {
-        let target = ground.tip(&landing.target).await.ok()??;
-        is_object_id(commit).then_some(())?;
-        ground.has(&target, commit).await.ok()
+        let target = ground.tip(&landing.target)?;
+        let commit = ground.commit(commit).await.ok()??;
+        ground.repository.is_ancestor(&commit, target).await.ok()
     };
     let state = match (looked.await, &landing.landed) {
         (Some(true), _) | (_, Some(_)) => LandingState::Landed,

@@ -117,14 +117,14 @@ pub struct RunReport {
 pub struct WorktreeLeft {
     /// Where it is.
     pub path: PathBuf,
-    /// The branch that is checked out in it; `None` if there is none, as in the middle of a rebase.
+    /// The branch that is checked out in it, or that a rebase in it is about.
     pub branch: Option<String>,
     /// The commit that is checked out in it.
     pub head: Option<String>,
     /// Files with changes that are in no commit, untracked ones included and ignored ones not; `None` if that could not
     /// be found out.
     pub changed: Option<Vec<PathBuf>>,
-    /// What is in it that cannot be judged: an operation of git that is under way, submodules, hidden changes.
+    /// What else is in it that may be of value: an operation of git that is under way, work in submodules, hidden changes.
     pub unclear: Vec<String>,
     /// The run that uses it now.
     pub used_by: Option<RunId>,
@@ -347,8 +347,8 @@ pub struct Cleaned {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CleanedItem {
-    /// The run that it belongs to.
-    pub run: RunId,
+    /// The run that it belongs to; `None` if no journal names it.
+    pub run: Option<RunId>,
     /// What it is.
     pub what: String,
     /// Why.

@@ -8,13 +8,13 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-use super::ground::{Ground, Listed};
+use super::ground::{Ground, PATIENCE, is_half_made};
 use super::reader::History;
 use super::remains::{InUse, tip_without_branch, user_of};
 use super::report::{Rescued, RescuedWork};
 use crate::error::{Error, ErrorKind, Result};
-use crate::git::{Git, path_from};
-use crate::id::RunId;
+use crate::git::{Git, Worktree, path_from};
+use crate::id::{BranchName, CommitId, RunId};
 use crate::process::{Leftovers, are_own};
 
 /// What the names of rescue branches begin with.
@@ -72,11 +72,16 @@ pub(super) async fn save(
     Ok(())
 }
 
-async fn save_worktree(history: &History, ground: &Ground, listed: &Listed, saved: &mut Saved) -> Result<()> {
+async fn save_worktree(
+    history: &History,
+    ground: &Ground,
+    listed: &Worktree,
+    saved: &mut Saved,
+) -> Result<()> {
     let path = listed.path.display();
-    if listed.is_half_made() {
+    if is_half_made(listed) {
         // Nobody has worked in it; what is missing in it was never there.
-        saved.left_in_place.push(format!("the worktree `{path}`: git has not finished making it"));
+        saved.left_in_place.push(format!("the worktree `{path}`: its making was not finished"));
         return Ok(());
     }
     match snapshot(history, ground, listed, saved).await {
@@ -85,15 +90,16 @@ async fn save_worktree(history: &History, ground: &Ground, listed: &Listed, save
         Err(error) => saved.left_in_place.push(format!("the files of the worktree `{path}`: {error}")),
     }
     match ground.contents(listed).await {
-        Ok(contents) => {
-            let unclear = contents.unclear.iter().map(|why| format!("in the worktree `{path}`: {why}"));
-            saved.left_in_place.extend(unclear);
+        Some(look) => {
+            let others = look.others.iter().map(|why| format!("in the worktree `{path}`: {why}"));
+            saved.left_in_place.extend(others);
         }
-        Err(error) => saved.left_in_place.push(format!("the worktree `{path}`: {error}")),
+        None => saved.left_in_place.push(format!("the worktree `{path}`: the repository has no state of it")),
     }
     let Some(head) = &listed.head else { return Ok(()) };
-    if ground.is_there(head).await? && ground.holder(head, None).await?.is_none() {
-        name(&history.id, ground, head.clone(), RescuedWork::Commits, saved).await?;
+    let Some(head) = ground.commit(head).await? else { return Ok(()) };
+    if ground.holder(&head, None).await?.is_none() {
+        name(&history.id, ground, head, RescuedWork::Commits, saved).await?;
     }
     Ok(())
 }
@@ -102,7 +108,7 @@ async fn save_worktree(history: &History, ground: &Ground, listed: &Listed, save
 async fn name(
     run: &RunId,
     ground: &Ground,
-    commit: String,
+    commit: CommitId,
     what: RescuedWork,
     saved: &mut Saved,
 ) -> Result<()> {
@@ -111,8 +117,8 @@ async fn name(
             1 => format!("{BRANCHES}{run}"),
             number => format!("{BRANCHES}{run}-{number}"),
         };
-        if ground.make_branch(&branch, &commit).await? {
-            saved.rescued.push(Rescued { branch, commit, what });
+        if ground.make_branch(&BranchName::from_git(branch.as_str()), &commit).await? {
+            saved.rescued.push(Rescued { branch, commit: commit.to_string(), what });
             return Ok(());
         }
     }
@@ -126,16 +132,16 @@ async fn name(
 async fn snapshot(
     history: &History,
     ground: &Ground,
-    listed: &Listed,
+    listed: &Worktree,
     saved: &mut Saved,
-) -> Result<Option<String>> {
-    let (Some((git, state)), Some(head)) = (ground.inside(listed), &listed.head) else { return Ok(None) };
+) -> Result<Option<CommitId>> {
+    let (Some(inside), Some(head)) = (ground.inside(listed), &listed.head) else { return Ok(None) };
     let folder = tempfile::tempdir()
         .map_err(|error| Error::new(ErrorKind::Io, "make a temporary folder").with_source(error))?;
     let index = folder.path().join("index");
-    let git = git.env("GIT_INDEX_FILE", &index);
+    let git = inside.git().clone().timeout(PATIENCE).env("GIT_INDEX_FILE", &index);
     let git = signed(git, &history.head.started_at);
-    take_index(&git, &state, &index).await?;
+    take_index(&git, inside.git_dir(), &index).await?;
     let committed = tree_of(&git, head).await?;
     // What was staged may be another state than that of the files. In the middle of a merge there is none.
     let staged = git.ask(["write-tree"]).await?.line().map(str::to_owned);
@@ -146,11 +152,12 @@ async fn snapshot(
     if files == committed && staged.is_none() {
         return Ok(None);
     }
-    let mut parents = vec![head.clone()];
+    let mut parents = vec![head.to_string()];
     if let Some(staged) = staged {
         parents.push(commit(&git, &staged, &parents, &format!("staged by the run {}", history.id)).await?);
     }
-    commit(&git, &files, &parents, &format!("uncommitted work of the run {}", history.id)).await.map(Some)
+    let message = format!("uncommitted work of the run {}", history.id);
+    Ok(Some(CommitId::from_git(commit(&git, &files, &parents, &message).await?)))
 }
 
 /// Copies the index, so that only files are read which changed since it was written.
@@ -163,7 +170,7 @@ async fn take_index(git: &Git, state: &Path, index: &Path) -> Result<()> {
 }
 
 /// Brings changed, removed and new files into the index. Folders are repositories of their own.
-async fn add_files(git: &Git, listed: &Listed, saved: &mut Saved) -> Result<()> {
+async fn add_files(git: &Git, listed: &Worktree, saved: &mut Saved) -> Result<()> {
     let args = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
     let listing = git.does("list the changed files", args).await?;
     let (mut here, mut gone) = (Vec::new(), Vec::new());

@@ -1,12 +1,11 @@
 //! The runs of a repository, for whoever wants to know what ran and what is left of it.
 
-use std::fs::{self, File};
+use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use rustix::fs::OFlags;
-
-use super::clean::Cleaner;
+use super::clean::{Cleaner, Unnamed};
 use super::ground::{Force, Ground};
 use super::note::Note;
 use super::reader::{self, History};
@@ -19,9 +18,8 @@ use crate::config::{ConfigDir, Kept};
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::RunId;
+use crate::worktree::Lock;
 
-/// The file that whoever recovers or cleans holds a lock on.
-const LOCK: &str = ".lock";
 /// How long somebody else who recovers or cleans is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How old the folder of a run without a journal is before it is taken for one that never began.
@@ -59,7 +57,7 @@ pub enum Removal {
 }
 
 /// A run as it was read.
-type Read = (RunId, Result<History, String>);
+pub(super) type Read = (RunId, Result<History, String>);
 
 impl Runs {
     /// Finds the runs of the repository that `cwd` is in.
@@ -135,7 +133,8 @@ impl Runs {
     /// [`ErrorKind::InvalidOptions`] when there is no such run or it goes on, [`ErrorKind::Git`] when git fails,
     /// [`ErrorKind::Io`] when its journal cannot be read.
     pub async fn recover(&self, id: &RunId) -> Result<Recovery> {
-        let _lock = self.lock(id).await?;
+        self.exists(&self.read_all()?, id)?;
+        let _lock = self.lock().await?;
         let all = self.read_all()?;
         let (in_use, alive) = (in_use(&all), alive(&all));
         let history = self.find(all, id)?.map_err(|reason| {
@@ -190,14 +189,13 @@ impl Runs {
 
     async fn sweep(&self, only: Option<&RunId>, removal: Removal, force: Force) -> Result<Cleaned> {
         let mut cleaned = Cleaned::default();
-        let all = self.read_all()?;
         if let Some(id) = only {
-            self.exists(&all, id)?;
+            self.exists(&self.read_all()?, id)?;
         }
-        let Some((newest, _)) = all.last() else { return Ok(cleaned) };
-        let _lock = self.lock(newest).await?;
+        let _lock = self.lock().await?;
         let all = self.read_all()?;
         let (in_use, alive) = (in_use(&all), alive(&all));
+        let unnamed = Unnamed::beside(&all, &self.folder);
         for (id, read) in all {
             if only.is_some_and(|only| *only != id) {
                 continue;
@@ -205,7 +203,8 @@ impl Runs {
             // Each run is looked at anew: what was removed for the one before is gone.
             let ground = Ground::look(&self.repository, &self.config).await?;
             let folder = self.folder.join(id.as_str());
-            let mut cleaner = Cleaner { ground: &ground, removal, force, cleaned: &mut cleaned };
+            let mut cleaner =
+                Cleaner { ground: &ground, removal, force, busy: HashMap::new(), cleaned: &mut cleaned };
             match read {
                 Err(_) if is_unborn(&folder) => cleaner.forget(&id, &folder, "the run never began"),
                 Err(reason) if force == Force::Yes => {
@@ -220,9 +219,12 @@ impl Runs {
                         rescue::end_processes(&history, &alive, &mut Saved::default()).await;
                     }
                     let report = remains::found(&history, &ground, &in_use).await;
-                    cleaner.clean(&history, &report, &folder).await;
+                    cleaner.clean(&history, &report, &folder).await?;
                 }
             }
+        }
+        if only.is_none() {
+            unnamed.clean(&self.repository, removal, &mut cleaned).await?;
         }
         Ok(cleaned)
     }
@@ -266,37 +268,8 @@ impl Runs {
     }
 
     /// Waits until nobody else recovers or cleans.
-    async fn lock(&self, id: &RunId) -> Result<File> {
-        use std::os::unix::fs::OpenOptionsExt;
-        let failed = |error: std::io::Error| {
-            Error::new(ErrorKind::Io, format!("lock the runs in `{}`", self.folder.display()))
-                .with_source(error)
-        };
-        if !self.folder.is_dir() {
-            return Err(self.unknown(id));
-        }
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-        let file = File::options()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .custom_flags(flags)
-            .open(self.folder.join(LOCK))
-            .map_err(failed)?;
-        let began = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(fs::TryLockError::WouldBlock) if began.elapsed() < PATIENCE => {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
-                Err(fs::TryLockError::WouldBlock) => {
-                    return Err(failed(std::io::Error::other("somebody else holds it")));
-                }
-                // Where the file system knows no locks, git's own refusals have to do.
-                Err(fs::TryLockError::Error(_)) => return Ok(file),
-            }
-        }
+    async fn lock(&self) -> Result<Lock> {
+        Lock::of_care(&self.repository, "look after runs", PATIENCE).await
     }
 }
 
@@ -323,7 +296,7 @@ fn alive(all: &[Read]) -> Vec<(u32, RunId)> {
 }
 
 /// Tells whether a run was killed before it had a journal, and so before it had anything.
-fn is_unborn(folder: &Path) -> bool {
+pub(super) fn is_unborn(folder: &Path) -> bool {
     let Ok(metadata) = fs::symlink_metadata(folder) else { return false };
     let age = metadata.modified().ok().and_then(|then| SystemTime::now().duration_since(then).ok());
     metadata.is_dir()

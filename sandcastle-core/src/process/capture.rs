@@ -15,11 +15,34 @@ pub(crate) struct Captured {
     pub(crate) stderr: String,
 }
 
+/// A program that is not just killed when it is dropped.
+struct Gentle {
+    running: Running,
+    patience: Duration,
+}
+
 /// Runs `program`; its standard output may have `limit` bytes, and it may take as long as `timeout`.
 ///
 /// A dropped future kills it.
 pub(crate) async fn capture(program: &Program, limit: usize, timeout: Duration) -> io::Result<Captured> {
-    let mut running = Running::start(program)?;
+    finished(&mut Running::start(program)?, limit, timeout).await
+}
+
+/// As [`capture`], for a program that would leave a mess if it was killed.
+///
+/// A dropped future, also one that reaches its timeout, waits as long as `patience` for the program to come to its end,
+/// on this thread, then asks it to stop, and kills it only if it does not.
+pub(crate) async fn capture_gently(
+    program: &Program,
+    limit: usize,
+    timeout: Duration,
+    patience: Duration,
+) -> io::Result<Captured> {
+    let mut gentle = Gentle { running: Running::start(program)?, patience };
+    finished(&mut gentle.running, limit, timeout).await
+}
+
+async fn finished(running: &mut Running, limit: usize, timeout: Duration) -> io::Result<Captured> {
     let work = async {
         let mut stdout = Vec::new();
         loop {
@@ -37,4 +60,10 @@ pub(crate) async fn capture(program: &Program, limit: usize, timeout: Duration) 
     })??;
     running.forget();
     Ok(Captured { status, stdout, stderr: running.stderr().text() })
+}
+
+impl Drop for Gentle {
+    fn drop(&mut self) {
+        self.running.finish_blocking(self.patience);
+    }
 }

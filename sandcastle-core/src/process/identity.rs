@@ -77,6 +77,9 @@ mod tests {
             assert!(!ProcessIdentity { boot: Some("another".to_owned()), ..own.clone() }.is_alive());
         }
         assert!(ProcessIdentity { start: None, boot: None, ..own }.is_alive());
-        assert!(!ProcessIdentity { pid: u32::MAX, start: None, boot: None }.is_alive());
+        for pid in [u32::MAX, i32::MAX as u32, 0] {
+            assert!(!ProcessIdentity { pid, start: None, boot: None }.is_alive(), "{pid}");
+            assert!(!ProcessIdentity { pid, start: Some(1), boot: None }.is_alive(), "{pid}");
+        }
     }
 }

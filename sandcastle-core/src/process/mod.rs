@@ -16,7 +16,7 @@ mod running;
 mod tail;
 mod tree;
 
-pub(crate) use self::capture::capture;
+pub(crate) use self::capture::{capture, capture_gently};
 pub(crate) use self::identity::ProcessIdentity;
 pub(crate) use self::leftovers::{Leftovers, are_own};
 pub use self::program::{Inherit, Program, Streams};

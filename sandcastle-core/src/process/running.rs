@@ -20,6 +20,8 @@ const READ: usize = 64 * 1024;
 const STDERR_TAIL: usize = 16 * 1024;
 /// How long a grandchild that holds the pipes can delay the end of a program that has exited.
 const PIPE_GRACE: Duration = Duration::from_millis(500);
+/// How long a program that was asked to stop may take when nobody waits for it any more.
+const STOP_GRACE: Duration = Duration::from_millis(500);
 /// How much is read when that time is over: a program that has exited can have left no more in a pipe.
 const PIPE_CAPACITY: usize = 1024 * 1024;
 
@@ -231,6 +233,37 @@ impl Running {
     /// Lets go of a program that has exited, and of whatever it left behind.
     pub(super) fn forget(&mut self) {
         self.over = self.exit.is_some();
+    }
+
+    /// Lets the program come to its end, for a destructor: it is waited for as long as `patience`, and then asked to stop.
+    ///
+    /// What it prints is not read, and what is left of its input not written.
+    pub(super) fn finish_blocking(&mut self, patience: Duration) {
+        if self.over {
+            return;
+        }
+        self.stdin = None;
+        self.over = self.wait_blocking(patience);
+        if !self.over {
+            // What it started is not gone with it, so the destructor looks for that.
+            self.ask_to_stop(StopSignal::Terminate);
+            self.wait_blocking(STOP_GRACE);
+        }
+    }
+
+    /// Tells whether the program has exited by itself.
+    fn wait_blocking(&mut self, limit: Duration) -> bool {
+        let until = std::time::Instant::now() + limit;
+        while std::time::Instant::now() < until {
+            if let Ok(None) = self.child.try_wait() {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            }
+            self.exit = self.child.try_wait().ok().flatten();
+            self.tree.forget_program();
+            return true;
+        }
+        false
     }
 
     async fn drain(&mut self) {

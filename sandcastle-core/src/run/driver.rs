@@ -103,7 +103,7 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
     let ending = go(&job, spec.as_deref(), &mut judge, &mut ledger).instrument(span).await;
     match ending {
         Ok(ending) => match contract.into_value() {
-            Some(value) => Ok(RunResult::new(value, ledger.succeed(), ending, job.settings)),
+            Some(value) => Ok(RunResult::new(value, ledger.succeed(), ending, job)),
             None => Err(ledger.fail(failure::internal())),
         },
         Err(error) => Err(ledger.fail(error)),

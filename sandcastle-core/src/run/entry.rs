@@ -118,7 +118,10 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
     let below = below(&repository, &cwd);
     let config = ConfigDir::of(&repository);
     let (sandbox, agent) = (settings.sandbox.as_ref(), settings.agent.as_ref());
-    let environment = Environment::of(&config, sandbox, agent, &settings.site.env)?;
+    let mut environment = Environment::of(&config, sandbox, agent, &settings.site.env)?;
+    if !environment.knows_the_author() {
+        environment.identify(&repository.identity().await?);
+    }
     let secrets = environment.secrets(&settings.site.secrets)?;
     let lent_home = lent.and_then(|lot| lot.sandbox()).and_then(|sandbox| sandbox.home());
     if let Some(home) = lent_home.or_else(|| sandbox.home()) {

@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use crate::agent::{Agent, AgentCommand};
 use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
+use crate::git::Identity;
 use crate::sandbox::SandboxProvider;
 use crate::secret::{Secrets, Shown, Variables};
 
@@ -78,6 +79,21 @@ impl Environment {
         check_overlap(layers.sandbox, layers.agent)?;
         let merged: BTreeMap<OsString, OsString> = in_order.into_iter().flatten().cloned().collect();
         Ok(Self { variables: merged.into_iter().collect(), ..Self::default() })
+    }
+
+    /// Tells whether programs inside can learn by themselves who makes their commits: they have the home folder of this
+    /// process, or are told.
+    pub(super) fn knows_the_author(&self) -> bool {
+        let has = |variables: &Variables, name: &str| variables.iter().any(|(key, _)| key == name);
+        has(&self.variables, "GIT_AUTHOR_NAME")
+            || has(&self.inherited, "HOME") && !has(&self.variables, "HOME")
+    }
+
+    /// Says who makes the commits.
+    pub(super) fn identify(&mut self, author: &Identity) {
+        let known = author.variables().map(|(key, value)| (OsString::from(key), OsString::from(value)));
+        let all: BTreeMap<_, _> = known.into_iter().chain(self.variables.iter().cloned()).collect();
+        self.variables = all.into_iter().collect();
     }
 
     /// Adds the variable by which everything that a run starts is found again.

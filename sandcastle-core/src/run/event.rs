@@ -72,6 +72,17 @@ pub enum RunEvent {
         /// Counts from 1.
         number: u32,
     },
+    /// The agent's own program has the terminal of this process, in an interactive session, and gets what is typed there:
+    /// an interrupt too.
+    TerminalLent {
+        /// Which agent.
+        agent: String,
+    },
+    /// The agent's own program has left the terminal.
+    TerminalReturned {
+        /// How it ended.
+        exit: Exit,
+    },
     /// The agent did or said something.
     Agent {
         /// What.

@@ -1,22 +1,24 @@
 //! A session that a person holds with an agent, in the agent's own terminal program.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
 use tracing::Instrument;
 
 use super::driver::{Job, resolved_prompt};
 use super::entry::{self, Checked};
+use super::event::RunEvent;
 use super::failure;
 use super::iteration::Stage;
 use super::ledger::Ledger;
 use super::options::{RunOptions, Settings};
 use super::output_mode::InteractiveOutput;
 use super::workplace::{Work, Workplace};
-use crate::agent::{AgentCommand, AgentRequest};
+use crate::agent::{AgentCommand, AgentRequest, StopRequest};
 use crate::error::{Error, ErrorKind, Result};
-use crate::id::BranchName;
+use crate::id::{BranchName, RunId};
 use crate::sandbox::{BoxFuture, Output, Program, Streams};
-use crate::work::Commit;
+use crate::work::{Commit, Exit};
 
 /// Holds what came of an interactive session.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub struct InteractiveResult {
     pub preserved_worktree: Option<PathBuf>,
     /// Things that went wrong without failing the session.
     pub warnings: Vec<String>,
+    /// Names the session's run, as [`Runs`](crate::journal::Runs) lists it.
+    pub run_id: RunId,
 }
 
 /// Starts the agent's own terminal program on this process's terminal, and waits until the person leaves it.
@@ -75,6 +79,7 @@ async fn hold(settings: Settings) -> Result<InteractiveResult> {
                 branch: work.branch.unwrap_or_else(|| BranchName::from_git("HEAD")),
                 preserved_worktree: work.preserved_worktree,
                 warnings: work.warnings,
+                run_id: job.checked.run,
             })
         }
         Err(error) => Err(ledger.fail(error)),
@@ -101,6 +106,22 @@ async fn hold_in(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Resul
     let mut program = Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&cwd);
     program.env.extend(command.env);
     program.env.extend(job.checked.environment.variables().iter().cloned());
+    let agent = job.settings.agent.name().to_owned();
+    ledger.tell(&RunEvent::TerminalLent { agent });
+    let held = hold_terminal(job, workplace, program, command.stop, &name).await;
+    let exit = held.as_ref().map_or(Exit::Ended, |status| Exit::from(*status));
+    ledger.tell(&RunEvent::TerminalReturned { exit });
+    Ok(held?.code())
+}
+
+/// Runs a program on the terminal to its end, and ends whatever it leaves behind.
+async fn hold_terminal(
+    job: &Job,
+    workplace: &Workplace,
+    program: Program,
+    stop: StopRequest,
+    name: &str,
+) -> Result<ExitStatus> {
     let mut running = workplace.sandbox().start(program).await.map_err(|error| {
         Error::new(ErrorKind::AgentStart, format!("start the program `{name}`")).with_source(error)
     })?;
@@ -113,12 +134,12 @@ async fn hold_in(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Resul
             Err(error) => return Err(lost("wait for").with_source(error)),
         },
         end = bounds.cut_off() => {
-            running.end(command.stop).await;
+            running.end(stop).await;
             return Err(failure::cut_off(end, &format!("finish `{name}`"), &job.limits));
         }
     };
     running.sweep().await;
-    Ok(status.code())
+    Ok(status)
 }
 
 fn command_of(settings: &Settings, checked: &Checked, cwd: &Path, prompt: &str) -> Result<AgentCommand> {

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -24,10 +24,14 @@ use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
 use crate::id::SessionId;
+use crate::output::OutputSpec;
 use crate::output::locate::Locator;
 use crate::sandbox::{Program, Running};
 use crate::session::SessionRequest;
 use crate::work::Iteration;
+
+/// How long it is waited before an agent is asked once more.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// What all agent processes in one place have in common.
 #[derive(Debug)]
@@ -66,6 +70,13 @@ pub(super) enum TurnEnd {
     Cancelled,
 }
 
+impl TurnEnd {
+    /// Tells whether the agent may have refused for a reason that passes by itself in a moment.
+    fn is_a_refusal(&self) -> bool {
+        matches!(self, Self::Failed(kind, _) if *kind != FailureKind::Transport)
+    }
+}
+
 impl<'a> Stage<'a> {
     pub(super) fn new(job: &'a Job, workplace: &'a Workplace) -> Self {
         Self {
@@ -82,16 +93,47 @@ impl<'a> Stage<'a> {
     }
 
     /// Plays one agent process to its end, and ends whatever it leaves behind.
+    ///
+    /// An agent that refuses to go on with a session before it did anything, as some do while another of their processes is
+    /// being put away or makes a copy of the same session, is asked once more.
     pub(super) async fn play(
         &self,
         prompt: &str,
         session: &SessionRequest,
-        locator: Option<Locator>,
+        spec: Option<&OutputSpec>,
+        ledger: &mut Ledger,
+    ) -> Result<Turn> {
+        let turn = self.play_once(prompt, session, spec, ledger).await?;
+        let refused = session.origin().is_some() && !turn.acted && turn.end.is_a_refusal();
+        if !refused {
+            return Ok(turn);
+        }
+        ledger.record(turn.record);
+        self.pause(PAUSE).await?;
+        self.play_once(prompt, session, spec, ledger).await
+    }
+
+    async fn play_once(
+        &self,
+        prompt: &str,
+        session: &SessionRequest,
+        spec: Option<&OutputSpec>,
         ledger: &mut Ledger,
     ) -> Result<Turn> {
         let number = ledger.next_process();
         ledger.tell(&RunEvent::IterationStarted { number });
+        let locator = spec.map(OutputSpec::locator);
         self.play_to_the_end(prompt, session, locator, ledger).instrument(trace::iteration(number)).await
+    }
+
+    /// Waits before something is said again. A run that is cut off meanwhile starts no further process.
+    pub(super) async fn pause(&self, length: Duration) -> Result<()> {
+        let what = format!("finish `{}`", self.agent.name());
+        let pause = async {
+            tokio::time::sleep(length).await;
+            Ok(())
+        };
+        self.bounds.apply(&what, pause).await
     }
 
     async fn play_to_the_end(

@@ -63,6 +63,7 @@ impl Ledger {
         let journal = Journal::begin(&config, &checked.run, &notes::begun(job))?;
         let audience = Audience::new(log, settings.on_event.clone(), checked.secrets.clone());
         let mut ledger = Self::of(audience, journal, plan.merges());
+        ledger.work.run_id = Some(checked.run.clone());
         ledger.work.branch = Some(source.clone());
         let agent = settings.agent.name().to_owned();
         ledger.audience.header(&Header {

@@ -217,6 +217,18 @@ impl<O> RunOptions<O> {
         self.settings.cancel = token;
         self
     }
+
+    /// Returns the arguments that the prompt template needs and was not given, each once, in the order of the file.
+    ///
+    /// For a program that can ask somebody for them. There are none without a template.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Prompt`](crate::ErrorKind::Prompt) when the template cannot be read or filled in, whatever is given.
+    pub fn missing_prompt_args(&self) -> Result<Vec<String>> {
+        let [source] = self.settings.prompts.as_slice() else { return Ok(Vec::new()) };
+        let template = source.template(&self.settings.prompt_args)?;
+        Ok(template.missing().into_iter().map(str::to_owned).collect())
+    }
 }
 
 impl<O> RunOptions<O> {

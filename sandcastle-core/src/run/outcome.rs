@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::driver::Job;
 use super::options::{RunOptions, Settings};
 use crate::error::{Error, Reworded};
-use crate::id::{BranchName, SessionId};
+use crate::id::{BranchName, RunId, SessionId};
 use crate::output::{ExtractError, Problem, Stage};
 use crate::secret::Secrets;
 use crate::work::{Attempt, Commit, Iteration, Usage, Work};
@@ -42,6 +43,8 @@ pub struct RunResult<O> {
     pub usage: Usage,
     /// Things that went wrong without failing the run.
     pub warnings: Vec<String>,
+    /// Names the run, as [`Runs`](crate::journal::Runs) lists it.
+    pub run_id: RunId,
     settings: Settings,
 }
 
@@ -55,7 +58,7 @@ pub enum AnswerGuarantee {
 }
 
 impl<O> RunResult<O> {
-    pub(super) fn new(output: O, work: Work, end: Ending, settings: Settings) -> Self {
+    pub(super) fn new(output: O, work: Work, end: Ending, job: Job) -> Self {
         Self {
             output,
             text: work.text,
@@ -69,7 +72,8 @@ impl<O> RunResult<O> {
             answer_guarantee: end.answer_guarantee,
             usage: work.usage,
             warnings: work.warnings,
-            settings,
+            run_id: job.checked.run,
+            settings: job.settings,
         }
     }
 

@@ -77,33 +77,9 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// Plays one turn. A correction that the agent refuses to listen to, as some do while their last process is still
-    /// being put away, is said once more.
     async fn play(&self, prompt: &str, session: &SessionRequest, ledger: &mut Ledger) -> Result<Turn> {
-        let turn = self.play_once(prompt, session, ledger).await?;
-        let refused = self.refused.is_some() && !turn.acted;
-        if !refused || !matches!(turn.end, TurnEnd::Failed(kind, _) if kind != FailureKind::Transport) {
-            return Ok(turn);
-        }
-        ledger.record(turn.record);
-        self.pause(PAUSE).await?;
-        self.play_once(prompt, session, ledger).await
-    }
-
-    async fn play_once(&self, prompt: &str, session: &SessionRequest, ledger: &mut Ledger) -> Result<Turn> {
         let span = trace::attempt(following(ledger.work.attempts.len()));
-        self.stage.play(prompt, session, Some(self.spec.locator()), ledger).instrument(span).await
-    }
-
-    /// Waits before something is said again. A run that is cut off meanwhile starts no further process.
-    async fn pause(&self, length: Duration) -> Result<()> {
-        let Stage { agent, limits, cancel, .. } = self.stage;
-        tokio::select! {
-            () = tokio::time::sleep(length) => Ok(()),
-            end = limits.cut_off(cancel) => {
-                Err(failure::cut_off(end, &format!("finish `{}`", agent.name()), limits))
-            }
-        }
+        self.stage.play(prompt, session, Some(self.spec), ledger).instrument(span).await
     }
 
     async fn judge_turn(
@@ -207,7 +183,7 @@ impl<'a> Attempts<'a> {
         });
         ledger.work.attempts.push(attempt);
         if again {
-            if let Err(error) = self.pause(PAUSE * 2_u32.pow(RESENDS - self.resends_left)).await {
+            if let Err(error) = self.stage.pause(PAUSE * 2_u32.pow(RESENDS - self.resends_left)).await {
                 return Err(self.ended_by(error, ledger));
             }
             self.resends_left -= 1;

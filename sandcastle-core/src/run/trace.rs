@@ -49,6 +49,8 @@ pub(super) fn event(event: &RunEvent) {
         RunEvent::IterationEnded { exit, usage } => {
             info!(%exit, tokens = usage.total_tokens(), "agent process ended");
         }
+        RunEvent::TerminalLent { agent } => info!(agent, "terminal lent"),
+        RunEvent::TerminalReturned { exit } => info!(%exit, "terminal returned"),
         RunEvent::SessionCaptured { id, .. } => info!(session = id.as_str(), "session captured"),
         RunEvent::Merged { source, target, commits } => {
             info!(source = source.as_str(), target = target.as_str(), commits, "merged");

@@ -28,7 +28,7 @@ pub(super) struct Workplace {
 /// Whether the work tree is put away with the workplace.
 #[derive(Debug)]
 enum Tenure {
-    Own(Place),
+    Own(Box<Place>),
     Lent(Arc<Place>),
 }
 
@@ -179,7 +179,7 @@ impl Tenure {
                 let opened = job.bounds().apply("make the worktree", opening).await;
                 let mut place = opened.inspect_err(|_| ledger.not_opened(&job.checked.plan, number))?;
                 place.notes().into_iter().for_each(|note| ledger.warn(note));
-                Self::Own(place)
+                Self::Own(Box::new(place))
             }
         };
         ledger.opened(tenure.place());

@@ -58,8 +58,7 @@ struct Ends {
 /// Looks at what the agent has left.
 pub(super) async fn gather(place: &Place, origin: &Origin) -> Result<Gathered> {
     let repository = place.repository();
-    let head = repository.head().await?;
-    let now = repository.refs().await?;
+    let (head, now) = repository.head_and_refs().await?;
     let ends = ends(place, origin, &head, &now).await?;
     let own = [branch_ref(place.branch()), branch_ref(&head.branch)];
     // The agent may have pushed its own branch.

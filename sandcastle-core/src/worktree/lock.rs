@@ -112,7 +112,7 @@ impl Lock {
                     let holder = holder.map_or_else(String::new, |holder| {
                         format!(
                             ", process {} has had it since {} to {}",
-                            holder.pid, holder.since, holder.run
+                            holder.process.pid, holder.since, holder.run
                         )
                     });
                     return Err(Error::new(
@@ -138,6 +138,21 @@ impl Lock {
         let folder = ConfigDir::of(repository).make(Kept::Locks)?;
         Self::acquire(&folder.join("worktrees.lock"), what, limit).await
     }
+
+    /// Takes the lock under which what was left behind is looked after.
+    ///
+    /// # Errors
+    /// As [`Lock::acquire`].
+    pub(crate) async fn of_care(repository: &Repository, what: &str, limit: Duration) -> Result<Self> {
+        let folder = ConfigDir::of(repository).make(Kept::Locks)?;
+        Self::acquire(&folder.join("care.lock"), what, limit).await
+    }
+
+    /// Takes the lock under which commits land.
+    pub(super) async fn of_landings(repository: &Repository, what: &str, limit: Duration) -> Result<Self> {
+        let folder = ConfigDir::of(repository).make(Kept::Locks)?;
+        Self::acquire(&folder.join("landing.lock"), what, limit).await
+    }
 }
 
 /// Returns the file that is the lock of a branch; no other lock has a name with this end.
@@ -147,12 +162,7 @@ fn branch_lock(repository: &Repository, branch: &BranchName) -> Result<PathBuf> 
 }
 
 fn busy(branch: &BranchName, holder: Option<&Holder>) -> Error {
-    let who = holder.map_or_else(
-        || "another run works on it".to_owned(),
-        |holder| {
-            format!("run `{}` (process {}) has worked on it since {}", holder.run, holder.pid, holder.since)
-        },
-    );
+    let who = holder.map_or_else(|| "another run works on it".to_owned(), Holder::says);
     Error::new(ErrorKind::BranchBusy, format!("use the branch `{branch}`: {who}"))
         .with_hint("wait for that run, end it, or name another branch")
 }
@@ -225,6 +235,7 @@ impl Drop for Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::ProcessIdentity;
 
     fn taken(path: &Path, run: &str) -> Option<Lock> {
         match Lock::attempt(path, &Holder::this_process(run, Some("b"))).unwrap() {
@@ -242,7 +253,7 @@ mod tests {
         else {
             panic!("it was given away")
         };
-        assert_eq!((holder.run.as_str(), holder.pid), ("first", std::process::id()));
+        assert_eq!((holder.run.as_str(), holder.process.pid), ("first", std::process::id()));
         drop(first);
         assert!(!path.exists());
         assert!(taken(&path, "second").is_some());
@@ -253,8 +264,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("b.lock");
         let this = Holder::this_process("gone", Some("b"));
-        let dead = Holder { pid: i32::MAX as u32, ..this.clone() };
-        let reused = Holder { started: Some(1), ..this.clone() };
+        let with = |process| Holder { process, ..this.clone() };
+        let dead = with(ProcessIdentity { pid: i32::MAX as u32, ..this.process.clone() });
+        let reused = with(ProcessIdentity { start: Some(1), ..this.process.clone() });
         for stale in [dead, reused] {
             fs::write(&path, serde_json::to_vec(&stale).unwrap()).unwrap();
             assert!(taken(&path, "new").is_some(), "{stale:?}");

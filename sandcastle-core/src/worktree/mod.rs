@@ -24,10 +24,12 @@ mod value;
 
 pub(crate) use self::copy::{check_paths, copy_into};
 pub(crate) use self::gather::{Gathered, Origin};
+pub(crate) use self::holder::Holder;
 pub(crate) use self::land::{Landed, Landing};
-pub(crate) use self::lock::Lock;
+pub(crate) use self::lock::{Attempt, Lock};
+pub(crate) use self::opening::{GATE_LIMIT, is_unfinished};
 pub(crate) use self::place::{Closed, Fate, Place};
 pub(crate) use self::plan::Plan;
 pub(crate) use self::prune::{Cleaning, Leftover, prune};
 pub use self::strategy::BranchStrategy;
-pub(crate) use self::value::{Value, value_of};
+pub(crate) use self::value::{Look, look_into};

@@ -25,7 +25,7 @@ use crate::git::{Presence, Removal, Repository, Worktree, real_path};
 use crate::id::{BranchName, CommitId};
 
 /// How long another process may change the set of worktrees before it is given up on.
-pub(super) const GATE_LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const GATE_LIMIT: Duration = Duration::from_secs(60);
 /// How many worktrees are filled, looked at or removed at once: more would only fight for the disk and for descriptors.
 const AT_ONCE: usize = 8;
 
@@ -95,8 +95,8 @@ impl Opening<'_> {
         let repository = self.find_or_add(folder, made).await?;
         drop(gate);
         self.in_time(deadline, self.fill(&repository, deadline, made)).await?;
-        let base = repository.head().await?.commit.ok_or_else(|| self.failed("it has no commit"))?;
-        let before = repository.refs().await?;
+        let (head, before) = repository.head_and_refs().await?;
+        let base = head.commit.ok_or_else(|| self.failed("it has no commit"))?;
         let top = repository.top()?.to_path_buf();
         Ok(Place::of(self, repository, top, base, before))
     }
@@ -126,25 +126,39 @@ impl Opening<'_> {
         }
         let has_branch = |listed: &&Worktree| listed.branch.as_ref() == Some(self.branch);
         let listed = worktrees.iter().find(has_branch).or_else(|| worktrees.iter().find(|w| w.path == top));
+        let begin = self.begin_at(&worktrees).await?;
         match listed {
-            None => self.add(&top, made).await,
+            None => self.add(&top, begin, made).await,
             Some(listed) if listed.presence == Presence::Gone => {
-                self.host.remove_worktree(&listed.path, Removal::IfClean).await?;
+                self.host.remove_worktree(&listed.path, Removal::UnlessLocked).await?;
                 made.notes.push(format!("the worktree of `{}` had gone and is made anew", self.branch));
-                self.add(&top, made).await
+                self.add(&top, begin, made).await
             }
             Some(listed) if self.is_unfinished(listed) => {
                 self.host.clear_worktree(&listed.path).await?;
-                self.add(&top, made).await
+                self.add(&top, begin, made).await
             }
-            Some(listed) => self.take(listed, made).await,
+            Some(listed) => self.take(listed, begin, made).await,
+        }
+    }
+
+    /// Returns the commit at which the branch begins if it is not there yet; `None` if the caller has none checked out.
+    async fn begin_at(&self, worktrees: &[Worktree]) -> Result<Option<CommitId>> {
+        if let Some(start) = &self.start {
+            return Ok(Some(start.commit.clone()));
+        }
+        let is_host = |listed: &&Worktree| listed.git_dir.as_deref() == Some(self.host.git_dir());
+        match worktrees.iter().find(is_host).and_then(|listed| listed.head.clone()) {
+            Some(head) => Ok(Some(head)),
+            // A bare repository is listed without.
+            None => Ok(self.host.head().await?.commit),
         }
     }
 
     /// Tells whether a worktree was never ready, because whoever made it was killed or dropped meanwhile.
     fn is_unfinished(&self, listed: &Worktree) -> bool {
         let has = |file: &str| listed.git_dir.as_ref().is_some_and(|git_dir| git_dir.join(file).exists());
-        if has(UNFINISHED) {
+        if listed.git_dir.as_deref().is_some_and(is_unfinished) {
             return true;
         }
         // Git itself was ended while it added it: there is nothing but the link to the repository.
@@ -154,12 +168,12 @@ impl Opening<'_> {
         is_empty && is_its_own && !has("index") && !has("rebase-merge") && !has("rebase-apply")
     }
 
-    async fn add(&self, top: &Path, made: &mut Made) -> Result<Repository> {
+    async fn add(&self, top: &Path, begin: Option<CommitId>, made: &mut Made) -> Result<Repository> {
         if top.symlink_metadata().is_ok() && fs::remove_dir(top).is_err() {
             let why = format!("`{}` is in the way, and git does not know it as a worktree", top.display());
             return Err(self.failed(&why).with_hint("look what is in it, and move it away or remove it"));
         }
-        self.have_branch(made).await?;
+        self.have_branch(begin, made).await?;
         made.worktree = Some(top.to_path_buf());
         let repository = self.host.add_worktree(top, self.branch).await?;
         fs::write(repository.git_dir().join(UNFINISHED), "")
@@ -168,39 +182,36 @@ impl Opening<'_> {
     }
 
     /// Makes the branch if it is not there.
-    async fn have_branch(&self, made: &mut Made) -> Result<()> {
-        if let Some(tip) = self.host.tip(self.branch).await? {
-            if let Some(start) = &self.start
-                && !self.host.is_ancestor(&start.commit, &tip).await?
-            {
-                made.notes.push(format!(
-                    "the branch `{}` was there and does not contain its base `{}`, which is left out",
-                    self.branch, start.revision
-                ));
+    async fn have_branch(&self, begin: Option<CommitId>, made: &mut Made) -> Result<()> {
+        if let Some(commit) = &begin {
+            made.branch = Some(commit.clone());
+            if self.host.create_branch(self.branch, commit).await? {
+                return Ok(());
             }
-            return Ok(());
-        }
-        let commit = match &self.start {
-            Some(start) => start.commit.clone(),
-            None => {
-                self.host.head().await?.commit.ok_or_else(|| self.failed("there is no commit to begin at"))?
-            }
-        };
-        made.branch = Some(commit.clone());
-        if !self.host.create_branch(self.branch, &commit).await? {
             made.branch = None;
+        }
+        let Some(tip) = self.host.tip(self.branch).await? else {
+            return Err(self.failed("there is no commit to begin at"));
+        };
+        if let Some(start) = &self.start
+            && !self.host.is_ancestor(&start.commit, &tip).await?
+        {
+            made.notes.push(format!(
+                "the branch `{}` was there and does not contain its base `{}`, which is left out",
+                self.branch, start.revision
+            ));
         }
         Ok(())
     }
 
     /// Takes a worktree that is there; one with nothing of value in it that was left on another branch comes back.
-    async fn take(&self, listed: &Worktree, made: &mut Made) -> Result<Repository> {
+    async fn take(&self, listed: &Worktree, begin: Option<CommitId>, made: &mut Made) -> Result<Repository> {
         let git_dir = match &listed.git_dir {
             Some(git_dir) => git_dir.clone(),
             None => self.host.git_dir_of(&listed.path)?,
         };
         let repository = self.host.aimed_at(&listed.path, &git_dir);
-        self.have_branch(made).await?;
+        self.have_branch(begin, made).await?;
         let head = repository.head().await?;
         if head.branch == *self.branch || repository.operation().is_some() {
             return Ok(repository);
@@ -243,14 +254,11 @@ impl Opening<'_> {
                 .map_err(|error| self.failed("its state cannot be written").with_source(error));
         }
         let path = repository.top()?.display();
-        let why_not = match value_of(repository, self.branch).await {
-            Value::Clean if self.kind == Kind::Named => {
+        let Some(why_not) = value_of(repository, self.branch).await.reason() else {
+            if self.kind == Kind::Named {
                 made.notes.extend(refresh::refresh(repository, self.branch, left).await);
-                return Ok(());
             }
-            Value::Clean => return Ok(()),
-            Value::Dirty(what) | Value::Detached(what) => what,
-            Value::Unknown(why) => format!("what is in it cannot be told: {why}"),
+            return Ok(());
         };
         made.notes.push(format!("the worktree `{path}` is used as it was left and not refreshed: {why_not}"));
         Ok(())
@@ -268,13 +276,17 @@ impl Opening<'_> {
             error = error.with_hint(format!("remove `{}` by hand: {left}", top.display()));
         }
         if let Some(commit) = &made.branch
-            && !self.host.delete_branch(self.branch, commit).await.unwrap_or(false)
+            && let Err(left) = self.host.delete_branch(self.branch, commit).await
         {
-            error =
-                error.with_hint(format!("the branch `{}` was made and could not be deleted", self.branch));
+            error = error.with_hint(format!("the branch `{}` stays: failed to {left}", self.branch));
         }
         error
     }
+}
+
+/// Tells whether the worktree with this state was being made when its maker was ended, and nobody has worked in it.
+pub(crate) fn is_unfinished(git_dir: &Path) -> bool {
+    git_dir.join(UNFINISHED).exists()
 }
 
 /// Quotes a path for the commands that a person is told.

@@ -2,15 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::gather::{self, Gathered, Origin};
 use super::lock::Lock;
 use super::opening::{GATE_LIMIT, Kind, Opening, quoted, turn};
-use super::submodules;
-use super::value::{Value, value_of};
+use super::value::look_into;
 use crate::error::Result;
-use crate::git::{Refs, Removal, Repository, branch_ref};
+use crate::git::{Refs, Removal, Repository};
 use crate::id::{BranchName, CommitId};
+
+/// After how long a look into a worktree is repeated before it is removed: others may have been waited for.
+const STALE: Duration = Duration::from_millis(20);
 
 /// A work tree that is ready; with the strategy `head` the caller's own.
 ///
@@ -52,13 +55,13 @@ impl Place {
     /// Takes the work tree of the caller.
     pub(super) async fn in_place(host: &Repository) -> Result<Self> {
         let top = host.top()?.to_path_buf();
-        let head = host.head().await?;
+        let (head, refs) = host.head_and_refs().await?;
         Ok(Self {
             host: host.clone(),
             repository: host.aimed_at(&top, host.git_dir()),
             top,
             branch: head.branch,
-            origin: Origin::new(head.commit, host.refs().await?, host.head_log_end()),
+            origin: Origin::new(head.commit, refs, host.head_log_end()),
             kind: Kind::InPlace,
             is_fresh: false,
             made_branch: None,
@@ -130,8 +133,8 @@ impl Place {
     /// # Errors
     /// [`ErrorKind::Git`](crate::ErrorKind::Git) when git cannot tell.
     pub(crate) async fn origin_now(&self) -> Result<Origin> {
-        let head = self.repository.head().await?;
-        Ok(Origin::new(head.commit, self.repository.refs().await?, self.repository.head_log_end()))
+        let (head, refs) = self.repository.head_and_refs().await?;
+        Ok(Origin::new(head.commit, refs, self.repository.head_log_end()))
     }
 
     /// Tells whether it is the caller's own work tree.
@@ -198,54 +201,54 @@ impl Place {
         }
         let mut closed = Closed::default();
         if let Some(commit) = &self.made_branch
-            && !self.host.delete_branch(&self.branch, commit).await.unwrap_or(false)
+            && let Err(error) = self.host.delete_branch(&self.branch, commit).await
         {
-            closed.notes.push(format!("the branch `{}` stays: it could not be deleted", self.branch));
+            closed.notes.push(format!("the branch `{}` stays: failed to {error}", self.branch));
         }
         closed
     }
 
     async fn put_away(self, landed: bool) -> Closed {
-        match value_of(&self.repository, &self.branch).await {
-            Value::Clean => {}
-            Value::Dirty(what) | Value::Detached(what) => return self.kept(&what),
-            Value::Unknown(why) => return self.kept(&format!("what is in it cannot be told: {why}")),
+        let mut look = look_into(&self.repository, &self.branch).await;
+        let looked = Instant::now();
+        if let Some(why) = look.value.reason() {
+            return self.kept(&why);
         }
-        // From here on nothing may be lost that comes in meanwhile: git looks again, and the branch is compared.
-        let tip = self.repository.tip(&self.branch).await;
         let gate = match Lock::of_worktree_list(&self.host, "remove a worktree", GATE_LIMIT).await {
             Ok(gate) => gate,
             Err(error) => return self.kept(&format!("it could not be removed: {error}")),
         };
-        if let Err(why) = remove(&self.host, &self.repository, &self.top, &self.branch).await {
-            return self.kept(&why);
+        if looked.elapsed() > STALE {
+            look = look_into(&self.repository, &self.branch).await;
+            if let Some(why) = look.value.reason() {
+                return self.kept(&why);
+            }
+        }
+        if let Err(error) = self.host.remove_worktree(&self.top, Removal::UnlessLocked).await {
+            return self.kept(&format!("it could not be removed: {error}"));
         }
         let mut closed = Closed::default();
         if self.kind == Kind::Temporary {
-            closed.notes.extend(self.drop_branch(tip, landed).await);
+            closed.notes.extend(self.drop_branch(look.commit, landed).await);
         }
         drop(gate);
         closed
     }
 
-    /// Deletes the temporary branch, and says why if it stays.
-    async fn drop_branch(&self, tip: Result<Option<CommitId>>, landed: bool) -> Option<String> {
-        let branch = &self.branch;
-        let why = match tip {
-            Ok(None) => return None,
-            Ok(Some(tip)) if landed || Some(&tip) == self.base() => {
-                match held_elsewhere(&self.host, branch, &tip).await {
-                    Ok(true) => match self.host.delete_branch(branch, &tip).await {
-                        Ok(true) => return None,
-                        Ok(false) => "it has moved meanwhile".to_owned(),
-                        Err(error) => error.to_string(),
-                    },
-                    Ok(false) => "no other branch holds its commits".to_owned(),
-                    Err(error) => error.to_string(),
-                }
+    /// Deletes the temporary branch if it still is at `tip`, and says why if it stays.
+    async fn drop_branch(&self, tip: Option<CommitId>, landed: bool) -> Option<String> {
+        let (branch, tip) = (&self.branch, tip?);
+        let why = if landed || Some(&tip) == self.base() {
+            match self.host.is_held_beside(&tip, branch).await {
+                Ok(true) => match self.host.delete_branch(branch, &tip).await {
+                    Ok(()) => return None,
+                    Err(error) => format!("failed to {error}"),
+                },
+                Ok(false) => "no other branch holds its commits".to_owned(),
+                Err(error) => format!("failed to {error}"),
             }
-            Ok(Some(_)) => "its commits were not merged".to_owned(),
-            Err(error) => error.to_string(),
+        } else {
+            "its commits were not merged".to_owned()
         };
         Some(format!("the branch `{branch}` stays: {why}; `git branch -D {branch}` deletes it"))
     }
@@ -258,29 +261,4 @@ impl Place {
         );
         Closed { preserved: Some(self.top), notes: vec![note] }
     }
-}
-
-/// Removes a worktree that was found to be clean; whoever calls it holds the lock of the worktree list.
-pub(super) async fn remove(
-    host: &Repository,
-    repository: &Repository,
-    top: &Path,
-    branch: &BranchName,
-) -> Result<(), String> {
-    let failed = |error: crate::error::Error| format!("it could not be removed: {error}");
-    let removal = match submodules::are_any_filled(repository).await.map_err(failed)? {
-        // With submodules git removes nothing unless it is forced to, so the look is ours.
-        true if value_of(repository, branch).await == Value::Clean => Removal::Anyway,
-        true => return Err("something has changed in it meanwhile".to_owned()),
-        false => Removal::IfClean,
-    };
-    host.remove_worktree(top, removal).await.map_err(failed)
-}
-
-/// Tells whether a commit of a branch can be reached from any other ref.
-pub(super) async fn held_elsewhere(host: &Repository, branch: &BranchName, tip: &CommitId) -> Result<bool> {
-    let refs = host.refs().await?;
-    let own = branch_ref(branch);
-    let others: Vec<&CommitId> = refs.iter().filter(|(name, _)| *name != own).map(|(_, id)| id).collect();
-    host.is_held(tip, &others).await
 }

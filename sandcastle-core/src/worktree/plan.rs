@@ -51,20 +51,20 @@ impl Plan {
             return Err(invalid("use a base: only the branch strategy `branch` has one")
                 .with_hint("the other strategies begin at what is checked out; drop `base`"));
         }
-        let head = repository.head().await?;
-        let branches = match &strategy.way {
+        let (branches, target) = match &strategy.way {
             Way::Head => {
                 repository.top()?;
-                Branches::Host
+                (Branches::Host, repository.head().await?.branch)
             }
             Way::MergeToHead => {
+                let head = repository.head().await?;
                 merge_target(&head)?;
-                Branches::Temporary(names::temporary_branch(run, name))
+                (Branches::Temporary(names::temporary_branch(run, name)), head.branch)
             }
-            Way::Branch(name) => named(repository, name, strategy.base.as_deref(), head.commit).await?,
+            Way::Branch(name) => named(repository, name, strategy.base.as_deref()).await?,
         };
         let repository = repository.clone();
-        Ok(Self { repository, branches, run: run.clone(), target: head.branch, lock: Mutex::default() })
+        Ok(Self { repository, branches, run: run.clone(), target, lock: Mutex::default() })
     }
 
     /// Returns the branch that an iteration, counted from 1, works on.
@@ -153,14 +153,9 @@ fn merge_target(head: &Head) -> Result<()> {
     Ok(())
 }
 
-async fn named(
-    repository: &Repository,
-    name: &str,
-    base: Option<&str>,
-    head: Option<CommitId>,
-) -> Result<Branches> {
+async fn named(repository: &Repository, name: &str, base: Option<&str>) -> Result<(Branches, BranchName)> {
     let branch = names::checked_branch(name)?;
-    let refs = repository.refs().await?;
+    let (head, refs) = repository.head_and_refs().await?;
     if let Some(other) = names::branch_in_the_way(&branch, refs.branches()) {
         return Err(invalid(format!("use `{branch}` as a branch: there is a branch `{other}`")).with_hint(
             "git keeps branches as files, so one cannot be the folder of another; name another branch",
@@ -170,7 +165,7 @@ async fn named(
         Some(revision) => Some(based(repository, revision).await?),
         None => None,
     };
-    if start.is_none() && head.is_none() && refs.get(&branch_ref(&branch)).is_none() {
+    if start.is_none() && head.commit.is_none() && refs.get(&branch_ref(&branch)).is_none() {
         return Err(invalid(format!("begin the branch `{branch}`: the repository has no commit yet"))
             .with_hint("make a first commit, or name a `base`"));
     }
@@ -178,7 +173,7 @@ async fn named(
     if let Some(elsewhere) = checked_out_elsewhere(&repository.worktrees().await?, &branch, &folder) {
         return Err(taken(&branch, elsewhere, ErrorKind::InvalidOptions));
     }
-    Ok(Branches::Named(branch, start))
+    Ok((Branches::Named(branch, start), head.branch))
 }
 
 async fn based(repository: &Repository, revision: &str) -> Result<Start> {

@@ -4,15 +4,15 @@
 //! removed holds nothing of value and its commits are on another branch too; everything else is listed with the reason.
 //! Folders that git does not know are somebody's: only empty ones go.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::lock::{Attempt, Lock};
 use super::names;
-use super::opening::GATE_LIMIT;
-use super::place::{held_elsewhere, remove};
+use super::opening::{GATE_LIMIT, is_unfinished};
 use super::plan::worktrees_folder;
-use super::value::{Value, value_of};
+use super::value::look_into;
 use crate::error::Result;
 use crate::git::{Presence, Removal, Repository, Worktree};
 use crate::id::BranchName;
@@ -35,12 +35,20 @@ pub(crate) struct Leftover {
     pub(crate) reason: Option<String>,
 }
 
-/// Looks at every worktree of runs, and removes those that hold nothing of value if it is to.
-pub(crate) async fn prune(repository: &Repository, cleaning: Cleaning) -> Result<Vec<Leftover>> {
+/// Looks at every worktree of runs, and removes those that hold nothing of value if it is to. Those for which somebody
+/// else answers are passed over.
+pub(crate) async fn prune(
+    repository: &Repository,
+    cleaning: Cleaning,
+    answered_for: &HashSet<PathBuf>,
+) -> Result<Vec<Leftover>> {
     let folder = worktrees_folder(repository);
     let worktrees = repository.worktrees().await?;
     let mut leftovers = Vec::new();
-    for worktree in worktrees.iter().filter(|worktree| worktree.path.parent() == Some(&folder)) {
+    let is_ours = |worktree: &&Worktree| {
+        worktree.path.parent() == Some(&folder) && !answered_for.contains(&worktree.path)
+    };
+    for worktree in worktrees.iter().filter(is_ours) {
         let reason = match one(repository, worktree, cleaning).await {
             Ok(reason) => reason,
             Err(error) => Some(error.to_string()),
@@ -57,19 +65,16 @@ async fn one(host: &Repository, worktree: &Worktree, cleaning: Cleaning) -> Resu
     let Some(branch) = &worktree.branch else { return stays("no branch is checked out in it") };
     let _lock = match Lock::for_cleaning(host, branch)? {
         Attempt::Taken(lock) => lock,
-        Attempt::Held(None) => return stays("a run works in it"),
-        Attempt::Held(Some(holder)) => {
-            let (run, pid, since) = (&holder.run, holder.pid, &holder.since);
-            return Ok(Some(format!("run `{run}` (process {pid}) has worked in it since {since}")));
-        }
+        Attempt::Held(None) => return stays("another run works on it"),
+        Attempt::Held(Some(holder)) => return Ok(Some(holder.says())),
     };
-    if worktree.locked {
+    if worktree.locked.is_some() {
         return stays("it is locked with `git worktree lock`");
     }
     if worktree.presence == Presence::Gone {
         if cleaning == Cleaning::Remove {
             let _gate = Lock::of_worktree_list(host, "clean up", GATE_LIMIT).await?;
-            host.remove_worktree(&worktree.path, Removal::IfClean).await?;
+            host.remove_worktree(&worktree.path, Removal::UnlessLocked).await?;
         }
         return Ok(None);
     }
@@ -77,26 +82,27 @@ async fn one(host: &Repository, worktree: &Worktree, cleaning: Cleaning) -> Resu
         return stays("its state in the repository cannot be found");
     };
     let repository = host.aimed_at(&worktree.path, git_dir);
-    match value_of(&repository, branch).await {
-        Value::Clean => {}
-        Value::Dirty(what) | Value::Detached(what) => return Ok(Some(what)),
-        Value::Unknown(why) => return Ok(Some(format!("what is in it cannot be told: {why}"))),
+    let is_unfinished = is_unfinished(git_dir);
+    let _gate = match cleaning {
+        Cleaning::LookOnly => None,
+        Cleaning::Remove => Some(Lock::of_worktree_list(host, "clean up", GATE_LIMIT).await?),
+    };
+    let look = look_into(&repository, branch).await;
+    if let (Some(why), false) = (look.value.reason(), is_unfinished) {
+        return Ok(Some(why));
     }
-    let Some(tip) = host.tip(branch).await? else { return stays("its branch has gone") };
-    if !held_elsewhere(host, branch, &tip).await? {
+    let Some(tip) = look.commit else { return stays("its branch has gone") };
+    if !host.is_held_beside(&tip, branch).await? {
         return Ok(Some(format!("no other branch holds the commits of `{branch}`")));
     }
     if cleaning == Cleaning::LookOnly {
         return Ok(None);
     }
-    let _gate = Lock::of_worktree_list(host, "clean up", GATE_LIMIT).await?;
-    if let Err(why) = remove(host, &repository, &worktree.path, branch).await {
-        return Ok(Some(why));
-    }
-    if names::is_temporary(branch) && !host.delete_branch(branch, &tip).await? {
-        return Ok(Some(format!(
-            "the worktree is removed, the branch `{branch}` has moved meanwhile and stays"
-        )));
+    host.remove_worktree(&worktree.path, Removal::UnlessLocked).await?;
+    if names::is_temporary(branch)
+        && let Err(error) = host.delete_branch(branch, &tip).await
+    {
+        return Ok(Some(format!("the worktree is removed, its branch stays: failed to {error}")));
     }
     Ok(None)
 }

@@ -13,6 +13,10 @@ use crate::git::Repository;
 
 /// Populates the submodules of a new worktree and says which stay empty.
 pub(super) async fn populate(repository: &Repository, limit: Duration) -> Result<Vec<String>> {
+    // Without this file git itself knows of none.
+    if repository.top()?.join(".gitmodules").symlink_metadata().is_err() {
+        return Ok(Vec::new());
+    }
     let modules = repository.hidden().await?.repositories;
     if modules.is_empty() {
         return Ok(Vec::new());
@@ -54,16 +58,10 @@ pub(super) async fn value_of(repository: &Repository, path: &Path, commit: &str)
     }
     let module = Repository::apart(&top, &repository.module_dir(name));
     let hidden = module.hidden().await?;
-    let has_changes = module.operation().is_some() || !module.changes().await?.is_empty();
+    let has_changes = module.operation().is_some() || !module.status().await?.changes.is_empty();
     let has_more = hidden.repositories.iter().any(|(path, _)| is_filled(&top.join(path)));
     if has_changes || has_more || !hidden.files.is_empty() || module.has_commits_beside(commit).await? {
         return Ok(Value::Dirty(format!("the submodule `{shown}` holds changes or commits of its own")));
     }
     Ok(Value::Clean)
-}
-
-/// Tells whether there is a populated submodule, without which git removes a worktree by itself.
-pub(super) async fn are_any_filled(repository: &Repository) -> Result<bool> {
-    let top = repository.top()?;
-    Ok(repository.hidden().await?.repositories.iter().any(|(path, _)| is_filled(&top.join(path))))
 }

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use super::submodules;
 use crate::error::Result;
-use crate::git::{Hidden, Repository};
-use crate::id::BranchName;
+use crate::git::{Change, Hidden, Repository, Status};
+use crate::id::{BranchName, CommitId};
 
 /// How many changed files a reason names.
 const NAMED: usize = 3;
@@ -27,46 +27,89 @@ pub(crate) enum Value {
     Unknown(String),
 }
 
-/// Looks at the worktree that `repository` is aimed at and that belongs to `branch`.
-pub(crate) async fn value_of(repository: &Repository, branch: &BranchName) -> Value {
-    match look(repository, branch).await {
-        Ok(value) => value,
-        Err(error) => Value::Unknown(match std::error::Error::source(&error) {
-            Some(cause) => format!("{error}: {cause}"),
-            None => error.to_string(),
-        }),
+impl Value {
+    /// Says why a worktree is kept; `None` if nothing is lost with it.
+    pub(crate) fn reason(self) -> Option<String> {
+        match self {
+            Self::Clean => None,
+            Self::Dirty(what) | Self::Detached(what) => Some(what),
+            Self::Unknown(why) => Some(format!("what is in it cannot be told: {why}")),
+        }
     }
 }
 
-async fn look(repository: &Repository, branch: &BranchName) -> Result<Value> {
-    let top = repository.top()?;
-    if !top.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-        return Ok(Value::Unknown(format!("`{}` is no folder any more", top.display())));
+/// What a worktree held when somebody looked.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    pub(crate) value: Value,
+    /// The files that differ; `None` if that cannot be told.
+    pub(crate) changes: Option<Vec<Change>>,
+    /// What else there is.
+    pub(crate) others: Vec<String>,
+    /// The commit that was checked out.
+    pub(crate) commit: Option<CommitId>,
+}
+
+/// Looks at the worktree that `repository` is aimed at and that belongs to `branch`.
+pub(crate) async fn value_of(repository: &Repository, branch: &BranchName) -> Value {
+    look_into(repository, branch).await.value
+}
+
+/// As [`value_of`], with what was seen.
+pub(crate) async fn look_into(repository: &Repository, branch: &BranchName) -> Look {
+    let mut look = Look { value: Value::Clean, changes: None, others: Vec::new(), commit: None };
+    if let Err(error) = look.judge(repository, branch).await {
+        look.note(Value::Unknown(match std::error::Error::source(&error) {
+            Some(cause) => format!("{error}: {cause}"),
+            None => error.to_string(),
+        }));
     }
-    if let Some(operation) = repository.operation() {
-        return Ok(Value::Dirty(format!("a {} was begun in it and not ended", operation.name())));
+    look
+}
+
+impl Look {
+    async fn judge(&mut self, repository: &Repository, branch: &BranchName) -> Result<()> {
+        let top = repository.top()?;
+        if !top.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            self.note(Value::Unknown(format!("`{}` is no folder any more", top.display())));
+            return Ok(());
+        }
+        if let Some(operation) = repository.operation() {
+            self.note(Value::Dirty(format!("a {} was begun in it and not ended", operation.name())));
+        }
+        let Status { head, changes } = repository.status().await?;
+        self.commit = head.commit;
+        self.change(changes);
+        let Hidden { repositories, files } = repository.hidden().await?;
+        if !files.is_empty() {
+            let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+            self.note(Value::Unknown(named("git was told not to look at some files", &files)));
+        }
+        for (path, commit) in &repositories {
+            self.note(submodules::value_of(repository, path, commit).await?);
+        }
+        if head.branch != *branch {
+            let what = if head.branch == "HEAD" { "no branch" } else { head.branch.as_str() };
+            self.note(Value::Detached(format!("`{what}` is checked out in it and not `{branch}`")));
+        }
+        Ok(())
     }
-    let changes = repository.changes().await?;
-    if !changes.is_empty() {
-        return Ok(Value::Dirty(named("uncommitted changes", &changes)));
+
+    fn change(&mut self, changes: Vec<Change>) {
+        if !changes.is_empty() && self.value == Value::Clean {
+            let shown: Vec<String> = changes.iter().map(Change::to_string).collect();
+            self.value = Value::Dirty(named("uncommitted changes", &shown));
+        }
+        self.changes = Some(changes);
     }
-    let Hidden { repositories, files } = repository.hidden().await?;
-    if !files.is_empty() {
-        let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
-        return Ok(Value::Unknown(named("git was told not to look at some files", &files)));
-    }
-    for (path, commit) in &repositories {
-        match submodules::value_of(repository, path, commit).await? {
-            Value::Clean => {}
-            other => return Ok(other),
+
+    /// Notes something; the first of all counts.
+    fn note(&mut self, value: Value) {
+        self.others.extend(value.clone().reason());
+        if self.value == Value::Clean {
+            self.value = value;
         }
     }
-    let head = repository.head().await?;
-    if head.branch != *branch {
-        let what = if head.branch == "HEAD" { "no branch" } else { head.branch.as_str() };
-        return Ok(Value::Detached(format!("`{what}` is checked out in it and not `{branch}`")));
-    }
-    Ok(Value::Clean)
 }
 
 fn named(what: &str, entries: &[String]) -> String {

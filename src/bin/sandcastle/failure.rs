@@ -2,10 +2,11 @@
 
 use std::fmt::Display;
 
-use sandcastle::{Error, ErrorKind, ExtractError, StructuredOutputError};
+use sandcastle::{Error, ErrorKind, ExtractError, StructuredOutputError, Work};
 use serde_json::{Map, Value, json};
 
 use crate::exit::Exit;
+use crate::reporter::Lines;
 
 /// A failure of the command.
 #[derive(Debug)]
@@ -34,6 +35,46 @@ impl Failure {
         let text = format!("failed to {what}: {error}");
         Self { exit: Exit::Failed, json: json!({ "kind": "io", "message": text }), text }
     }
+
+    /// Somebody thought better of it.
+    pub(crate) fn cancelled(what: impl Display) -> Self {
+        let text = format!("failed to {what}");
+        Self { exit: Exit::Interrupted, json: json!({ "kind": "cancelled", "message": text }), text }
+    }
+
+    /// Adds one sentence on what to do.
+    pub(crate) fn with_hint(mut self, hint: &str) -> Self {
+        self.text += &format!("\n  hint: {hint}");
+        self.json["hints"] = json!([hint]);
+        self
+    }
+
+    /// A failure of something that was not begun: whatever a check at its entry found.
+    pub(crate) fn at_entry(error: &Error) -> Self {
+        let exit = if error.kind() == ErrorKind::Git { Exit::Usage } else { exit_of(error) };
+        Self { exit, ..Self::of_run(error, &Next::default()) }
+    }
+
+    /// A failure of the library; of a run, with what that had done by then and what there is to go on with.
+    pub(crate) fn of_run(error: &Error, next: &Next) -> Self {
+        let hints: Vec<String> = error.hints().iter().map(|hint| in_flags(hint)).collect();
+        let mut json = Map::new();
+        json.insert("kind".into(), json!(kind_name(error.kind())));
+        json.insert("message".into(), json!(error.to_string()));
+        if let Some(output) = error.structured_output() {
+            describe_output(&mut json, output);
+        }
+        json.insert("hints".into(), json!(hints));
+        if let Some(work) = error.work()
+            && let Value::Object(work) = json!(work)
+        {
+            json.extend(work);
+        }
+        json.insert("session_id".into(), json!(error.work().and_then(Work::session_id)));
+        json.insert("session_file".into(), json!(error.work().and_then(Work::session_file)));
+        json.insert("resume_command".into(), json!(next.resume));
+        Self { exit: exit_of(error), text: worded(error, &hints, next), json: Value::Object(json) }
+    }
 }
 
 impl From<&ExtractError> for Failure {
@@ -51,37 +92,45 @@ impl From<&ExtractError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let exit = match error.kind() {
-            ErrorKind::StructuredOutput => Exit::NoOutput,
-            ErrorKind::Cancelled => Exit::Interrupted,
-            _ if error.is_entry_check() => Exit::Usage,
-            _ => Exit::Failed,
-        };
-        let mut json = Map::new();
-        json.insert("kind".into(), json!(kind_name(error.kind())));
-        json.insert("message".into(), json!(error.to_string()));
-        if let Some(output) = error.structured_output() {
-            describe_output(&mut json, output);
-        }
-        let hints: Vec<String> = error.hints().iter().map(|hint| in_flags(hint)).collect();
-        json.insert("hints".into(), json!(hints));
-        if let Some(work) = error.work()
-            && let Value::Object(work) = json!(work)
-        {
-            json.extend(work);
-        }
-        json.insert("session_id".into(), json!(error.work().and_then(|work| work.session_id())));
-        json.insert("session_file".into(), json!(error.work().and_then(|work| work.session_file())));
-        Self { exit, text: worded(&error, &hints), json: Value::Object(json) }
+        Self::of_run(&error, &Next::default())
     }
+}
+
+/// Command lines to go on with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Next {
+    /// Shows the run.
+    pub(crate) show: Option<String>,
+    /// Continues its conversation.
+    pub(crate) resume: Option<String>,
 }
 
 /// What the library's hints call something, and what the command calls it.
 const FLAGS: &[(&str, &str)] = &[
     ("the type's `prompt_snippet()`", "what `sandcastle schema snippet` prints"),
     ("`Logging::file`, or use `Logging::off`", "`--log`"),
+    (
+        "set its own limit with `Hook::timeout`, or raise `hook` in the timeouts of the run",
+        "raise it with `--timeout hook=SECS`",
+    ),
+    (
+        "raise `prompt_expression` in the timeouts of the run",
+        "raise it with `--timeout prompt-expression=SECS`",
+    ),
+    (
+        "raise `copy_to_worktree` in the timeouts of the run",
+        "raise it with `--timeout copy-to-worktree=SECS`",
+    ),
+    ("the limit of this step with `timeouts`", "the limit of this step with `--timeout STEP=SECS`"),
+    ("`RunOptions::env`", "`--env`"),
+    ("with `env` or", "with `--env` or"),
     ("`prompt_arg`", "`--arg`"),
     ("`prompt_file`", "`--prompt-file`"),
+    ("`copy_to_worktree`", "`--copy`"),
+    ("the branch strategy `branch`", "`--branch-strategy branch:NAME`"),
+    ("the branch strategy `merge_to_head`", "`--branch-strategy merge-to-head`"),
+    ("the strategy `merge_to_head` or `branch`", "`--branch-strategy merge-to-head` or `branch:NAME`"),
+    ("`base`", "`--base`"),
     ("`cwd`", "`--cwd`"),
     ("`idle_timeout`", "`--idle-timeout`"),
     ("`total_timeout`", "`--total-timeout`"),
@@ -95,23 +144,32 @@ fn in_flags(hint: &str) -> String {
     FLAGS.iter().fold(hint.to_owned(), |hint, (option, flag)| hint.replace(option, flag))
 }
 
+fn exit_of(error: &Error) -> Exit {
+    match error.kind() {
+        ErrorKind::StructuredOutput => Exit::NoOutput,
+        ErrorKind::Cancelled => Exit::Interrupted,
+        _ if error.is_entry_check() => Exit::Usage,
+        _ => Exit::Failed,
+    }
+}
+
 /// Words a failure for a person: what, why, what to do, and what there is to go on with.
-fn worded(error: &Error, hints: &[String]) -> String {
+fn worded(error: &Error, hints: &[String], next: &Next) -> String {
     let mut text = format!("failed to {error:#}");
     for (said, hint) in error.hints().iter().zip(hints) {
         text = text.replace(said, hint);
     }
     let Some(work) = error.work() else { return text };
-    for commit in &work.commits {
-        text += &format!("\n  commit   {:.10} {}", commit.sha, commit.subject);
-    }
-    if let Some(session) = work.session_id() {
-        text += &format!("\n  session  {session}");
-    }
-    if let Some(log) = &work.log_file {
-        text += &format!("\n  log      {}", log.display());
-    }
-    text
+    let mut lines = Lines::default();
+    lines.some("answer", work.answer.as_ref());
+    lines.some("branch", work.branch.as_ref());
+    lines.commits(&work.commits);
+    lines.some("worktree", work.preserved_worktree.as_ref().map(|path| path.display()));
+    lines.some("session", work.session_id());
+    lines.some("log", work.log_file.as_ref().map(|path| path.display()));
+    lines.some("show", next.show.as_ref());
+    lines.some("resume", next.resume.as_ref());
+    text + "\n" + &lines.behind("  ")
 }
 
 fn describe_output(json: &mut Map<String, Value>, output: &StructuredOutputError) {
@@ -127,6 +185,14 @@ fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Prompt => "prompt",
         ErrorKind::InvalidOutput => "invalid-output",
         ErrorKind::Git => "git",
+        ErrorKind::Worktree => "worktree",
+        ErrorKind::BranchBusy => "branch-busy",
+        ErrorKind::Merge => "merge",
+        ErrorKind::RepositoryChanged => "repository-changed",
+        ErrorKind::Copy => "copy",
+        ErrorKind::Hook => "hook",
+        ErrorKind::PromptExpansion => "prompt-expansion",
+        ErrorKind::StepTimeout => "step-timeout",
         ErrorKind::Sandbox => "sandbox",
         ErrorKind::AgentStart => "agent-start",
         ErrorKind::AgentFailed => "agent-failed",

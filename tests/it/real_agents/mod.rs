@@ -18,6 +18,7 @@ mod programs;
 mod residents;
 mod seen;
 mod sessions;
+mod terminal;
 mod transfers;
 
 use std::fs;

@@ -219,3 +219,18 @@ async fn case_165_the_configuration_is_that_of_the_main_tree() {
     }
     assert!(!linked.join(".sandcastle").exists());
 }
+
+#[tokio::test]
+async fn w_14_an_agent_without_a_home_commits_as_the_user_and_no_configuration_is_written() {
+    let bench = Bench::new().await;
+    let home = bench.state.path().join("home");
+    std::fs::create_dir(&home).unwrap();
+    let turn = Turn::new().write_file("x", "1").commit("Work").say("ok");
+    let sandbox = NoSandbox::new().clear_env().env("PATH", "/usr/bin:/bin").env("HOME", &home);
+    let options = RunOptions::new(bench.agent([turn]), sandbox).cwd(bench.repository.path()).prompt("x");
+    bench.repository.git(["config", "--unset", "user.name"]).await.unwrap();
+    merged(options).await.unwrap();
+    let author = bench.repository.git(["log", "-1", "--format=%an <%ae>"]).await.unwrap();
+    assert!(author.ends_with(" <scratch@example.invalid>"), "{author}");
+    assert_eq!(std::fs::read_dir(&home).unwrap().count(), 0);
+}

@@ -3,9 +3,11 @@
 //! Everything here is owned by the test that made it and is gone when the test ends, however it ends. Nothing
 //! here reads the user's own folders, keys or configuration.
 
+pub(crate) mod desk;
 pub(crate) mod model_server;
 pub(crate) mod process;
 pub(crate) mod processes;
 pub(crate) mod real_agent;
 pub(crate) mod repository;
 pub(crate) mod requirement;
+pub(crate) mod terminal;

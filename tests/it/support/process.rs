@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
@@ -72,6 +73,24 @@ impl Invocation {
 
     pub(crate) fn run(self) -> Finished {
         self.start().finish()
+    }
+
+    /// Starts the program as the first of a session whose terminal is `side`.
+    #[expect(clippy::disallowed_methods, reason = "checks the programs themselves, without the engine")]
+    pub(crate) fn start_on_terminal(self, side: &OwnedFd) -> Child {
+        let side = || Stdio::from(side.try_clone().expect("a second handle"));
+        std::process::Command::new("setsid")
+            .arg("--ctty")
+            .arg(&self.program)
+            .args(&self.arguments)
+            .env_clear()
+            .envs(self.environment)
+            .current_dir(&self.folder)
+            .stdin(side())
+            .stdout(side())
+            .stderr(side())
+            .spawn()
+            .unwrap_or_else(|error| panic!("`setsid` did not start: {error}"))
     }
 
     /// Starts the program. Its output goes to files, so that it never waits for a reader.

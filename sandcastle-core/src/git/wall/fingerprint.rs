@@ -58,7 +58,7 @@ impl Fingerprint {
             self.look_at(&common.join(name));
         }
         self.look_into(&common.join("hooks"), 0);
-        self.read_settings(common).await?;
+        self.read_settings(repository).await?;
         for admin in self.folders_in(&common.join("worktrees")) {
             if admin != repository.git_dir() && is_being_made(&admin) {
                 continue;
@@ -75,19 +75,17 @@ impl Fingerprint {
     }
 
     /// Reads the configuration that all work trees share, and the main work tree's own.
-    async fn read_settings(&mut self, common: &Path) -> Result<()> {
+    async fn read_settings(&mut self, repository: &Repository) -> Result<()> {
+        let common = repository.common_dir();
         let file = common.join("config");
         let readable = self.note_kind(&file) & self.note_kind(&common.join("config.worktree"));
         if !readable {
             return Ok(());
         }
-        let git = Git::at(common).env("GIT_DIR", common).timeout(CONFIG_LIMIT);
-        let answer = git
-            .does("read the repository's configuration", ["config", "--list", "-z", "--show-scope"])
-            .await?;
-        let own = entries(&answer.stdout).filter(|(scope, ..)| is_of_repository(scope));
+        let listing = repository.beside_work_trees().timeout(CONFIG_LIMIT).listing().await?;
+        let own = entries(&listing.output).filter(|(scope, ..)| is_of_repository(scope));
         self.note_settings(&file, own.map(|(_, key, value)| (key, value)));
-        self.look_into_hooks_path(common, &answer.stdout);
+        self.look_into_hooks_path(common, &listing.output);
         Ok(())
     }
 

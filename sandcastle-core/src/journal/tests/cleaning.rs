@@ -3,10 +3,12 @@
 use super::super::Removal;
 use super::super::report::{Cleaned, Outcome};
 use super::*;
+use crate::id::BranchName;
+use crate::worktree::Lock;
 
 fn named<'a>(cleaned: &'a Cleaned, id: &RunId) -> (Vec<&'a str>, Vec<&'a str>) {
     let of = |items: &'a [super::super::CleanedItem]| {
-        let items = items.iter().filter(|item| item.run == *id);
+        let items = items.iter().filter(|item| item.run.as_ref() == Some(id));
         items.map(|item| item.what.split(' ').nth(1).unwrap()).collect()
     };
     (of(&cleaned.removed), of(&cleaned.kept))
@@ -88,7 +90,7 @@ async fn what_hides_changes_is_not_clean() {
     let cleaned = scene.runs().await.clean(Removal::Real).await.unwrap();
     assert_eq!(cleaned.removed, []);
     let why: Vec<&str> = cleaned.kept.iter().map(|item| item.why.as_str()).collect();
-    assert!(why.contains(&"git was told not to look at 1 of its files"), "{why:?}");
+    assert!(why[0].ends_with("git was told not to look at some files: `README.md`"), "{why:?}");
     assert!(why.contains(&"git has it locked: mine"), "{why:?}");
 }
 
@@ -161,4 +163,55 @@ async fn w_57_a_worktree_that_was_noted_and_never_made_is_nothing() {
     scene.kill(&id, journal);
     let cleaned = scene.runs().await.clean(Removal::Real).await.unwrap();
     assert_eq!(named(&cleaned, &id), (vec!["journal"], vec![]));
+}
+
+#[tokio::test]
+async fn worktrees_that_no_journal_names_are_taken_in() {
+    let scene = Scene::new().await;
+    let folder = scene.config.make(Kept::Worktrees).unwrap();
+    for branch in ["clean", "dirty", "held"] {
+        scene.git(["worktree", "add", "-q", "-b", branch, folder.join(branch).to_str().unwrap()]).await;
+    }
+    fs::write(folder.join("dirty/new.txt"), "new").unwrap();
+    let repository = crate::git::Repository::discover(scene.repository.path()).await.unwrap();
+    let held = BranchName::from_git("held");
+    let lock = Lock::of_branch(&repository, &held, "a handle").await.unwrap();
+    let runs = scene.runs().await;
+    let foreseen = runs.clean(Removal::DryRun).await.unwrap();
+    assert!(folder.join("clean").exists());
+    let cleaned = runs.clean(Removal::Real).await.unwrap();
+    assert_eq!((&foreseen.removed, &foreseen.kept), (&cleaned.removed, &cleaned.kept));
+    assert!(cleaned.removed[0].what.ends_with("clean`") && !folder.join("clean").exists(), "{cleaned:?}");
+    let why: Vec<&str> = cleaned.kept.iter().map(|item| item.why.as_str()).collect();
+    assert!(why.iter().any(|why| why.contains("new.txt")), "{why:?}");
+    assert!(why.iter().any(|why| why.contains("a handle")), "{why:?}");
+    drop(lock);
+    // Whose journal cannot be read may have more to say than git.
+    let unread = RunId::generate();
+    fs::create_dir_all(scene.folder_of(&unread)).unwrap();
+    fs::write(scene.journal_of(&unread), "{}\n").unwrap();
+    runs.clean(Removal::Real).await.unwrap();
+    assert!(folder.join("held").exists());
+    fs::remove_file(scene.journal_of(&unread)).unwrap();
+    fs::remove_dir(scene.folder_of(&unread)).unwrap();
+    runs.clean(Removal::Real).await.unwrap();
+    assert!(!folder.join("held").exists() && folder.join("dirty").exists());
+    assert_eq!(scene.branches().await, ["clean", "dirty", "held", "main"]);
+}
+
+#[tokio::test]
+async fn w_27_a_worktree_whose_branch_is_in_use_is_kept() {
+    let scene = Scene::new().await;
+    let run = scene.begin_with_worktree().await;
+    scene.kill(&run.id, run.journal);
+    let repository = crate::git::Repository::discover(scene.repository.path()).await.unwrap();
+    let branch = BranchName::from_git(run.branch.as_str());
+    let lock = Lock::of_branch(&repository, &branch, "another").await.unwrap();
+    let runs = scene.runs().await;
+    let cleaned = runs.clean(Removal::Real).await.unwrap();
+    assert_eq!(named(&cleaned, &run.id), (vec![], vec!["worktree", "branch"]));
+    assert!(cleaned.kept.iter().all(|item| item.why.contains("another")), "{cleaned:?}");
+    drop(lock);
+    runs.clean(Removal::Real).await.unwrap();
+    assert!(!run.worktree.exists());
 }

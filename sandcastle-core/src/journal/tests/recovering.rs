@@ -92,7 +92,7 @@ async fn a_conflict_in_the_middle_of_a_merge_is_saved_as_it_stands() {
     let recovery = scene.runs().await.recover(&run.id).await.unwrap();
     let saved = scene.git(["show", &format!("{}:README.md", recovery.rescued[0].commit)]).await;
     assert!(saved.contains("<<<<<<<"), "{saved}");
-    assert!(recovery.left_in_place[0].contains("a merge is under way"), "{recovery:?}");
+    assert!(recovery.left_in_place[0].contains("a merge was begun in it and not ended"), "{recovery:?}");
 }
 
 #[tokio::test]

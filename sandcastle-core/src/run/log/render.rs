@@ -86,6 +86,8 @@ pub(super) fn entry(event: &RunEvent) -> Entry<'_> {
         }
         RunEvent::IterationStarted { number } => format!("{} agent process {number}", now()),
         RunEvent::IterationEnded { exit, usage } => format!("{} {exit}{}", now(), used(usage)),
+        RunEvent::TerminalLent { agent } => format!("{} {agent} has the terminal", now()),
+        RunEvent::TerminalReturned { exit } => format!("{} {exit}", now()),
         RunEvent::SessionCaptured { id, file } => format!("session {id} kept in {}", file.display()),
         RunEvent::Merged { source, target, commits } => {
             let plural = if *commits == 1 { "" } else { "s" };

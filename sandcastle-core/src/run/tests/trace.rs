@@ -65,7 +65,7 @@ impl Subscriber for Notes {
 fn spans_say_where_in_a_run_something_happens() {
     let id = RunId::new("20261130-094312-5f3a9c").unwrap();
     let notes = Notes::of(|| {
-        let span = run(&id, "scripted", Some("fix"), "agent/fix");
+        run(&id, "scripted", Some("fix"), "agent/fix");
         sandbox("docker");
         hook("host-worktree-ready");
         iteration(1);

@@ -5,14 +5,15 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Landing;
-use super::lock::LandingLock;
 use super::refusal::Refusal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::{Answer, Git, Repository, path_from, read_bounded};
 use crate::id::CommitId;
+use crate::worktree::lock::Lock;
 
 /// How long moving a checkout may take once it has begun; stopping it half-way is worse than waiting.
 const MOVE_LIMIT: Duration = Duration::from_secs(600);
@@ -41,7 +42,7 @@ const CLAIMS: &[(&str, &str)] = &[
 #[derive(Debug)]
 pub(super) enum Checkout {
     Nowhere,
-    In(Repository),
+    In(Box<Repository>),
 }
 
 /// How an attempt to move ended, if nothing was wrong.
@@ -84,7 +85,7 @@ impl Checkout {
             return Err(Refusal::BrokenCheckout(&tree.top).into_error(landing));
         };
         check(landing, &aimed, old, new).await?;
-        Ok(Self::In(aimed))
+        Ok(Self::In(Box::new(aimed)))
     }
 
     /// Moves the target from `old` to `new`, and its checkout with it.
@@ -93,15 +94,22 @@ impl Checkout {
         landing: &Landing<'_>,
         old: &CommitId,
         new: &CommitId,
-        lock: &LandingLock,
+        lock: &Arc<Lock>,
     ) -> Result<Moved> {
         let answer = match self {
             Self::Nowhere => {
                 let (name, message) =
                     (format!("refs/heads/{}", landing.target), format!("merge {}", landing.source));
-                landing.repository.git().ask(["update-ref", "-m", &message, &name, new, old]).await?
+                landing
+                    .repository
+                    .git()
+                    .to_its_end()
+                    .ask(["update-ref", "-m", &message, &name, new, old])
+                    .await?
             }
-            Self::In(aimed) => fast_forward(aimed.git().clone(), landing.source, new, lock.clone()).await?,
+            Self::In(aimed) => {
+                fast_forward(aimed.git().clone(), landing.source, new, Arc::clone(lock)).await?
+            }
         };
         let tip = landing.repository.tip(landing.target).await?;
         if tip.as_ref() == Some(new) {
@@ -114,18 +122,15 @@ impl Checkout {
             return Ok(Moved::Held(lock));
         }
         match self {
-            Self::In(aimed) if !paths_in_the_way(&answer).is_empty() => {
-                let (tree, paths) = (aimed.top()?, paths_in_the_way(&answer));
-                Err(Refusal::Edits { tree, paths }.into_error(landing))
-            }
-            _ => Err(answer.refused(&format!("move `{}`", landing.target), landing.repository.git().cwd())),
+            Self::In(aimed) => Err(in_the_way(landing, aimed, &answer).await?),
+            Self::Nowhere => Err(not_moved(landing, &answer)),
         }
     }
 }
 
 /// Has git move the checkout of a branch and the branch. Goes on to its end when the future is dropped, and the lock with
 /// it: stopped half-way, git would leave a work tree that is neither the one nor the other.
-async fn fast_forward(git: Git, source: &str, new: &CommitId, lock: LandingLock) -> Result<Answer> {
+async fn fast_forward(git: Git, source: &str, new: &CommitId, lock: Arc<Lock>) -> Result<Answer> {
     let git = git.timeout(MOVE_LIMIT).env("GIT_REFLOG_ACTION", format!("merge {source}"));
     let args = [
         "merge",
@@ -154,17 +159,32 @@ fn unstarted(error: io::Error) -> Error {
     Error::new(ErrorKind::Git, "run `git merge` to its end").with_source(error)
 }
 
+/// Says what in a work tree kept git from moving it.
+async fn in_the_way(landing: &Landing<'_>, aimed: &Repository, answer: &Answer) -> Result<Error> {
+    let tree = aimed.top()?;
+    let paths = paths_in_the_way(answer);
+    if !paths.is_empty() {
+        return Ok(Refusal::Edits { tree, paths }.into_error(landing));
+    }
+    let unmerged = aimed.git().does("list unresolved conflicts", ["ls-files", "--unmerged", "-z"]).await?;
+    let entries = unmerged.stdout.split(|byte| *byte == 0);
+    let mut paths: Vec<Vec<u8>> = entries.filter_map(path_of_entry).collect();
+    paths.dedup();
+    if paths.is_empty() {
+        return Ok(not_moved(landing, answer));
+    }
+    Ok(Refusal::Unmerged { tree, paths }.into_error(landing))
+}
+
+fn not_moved(landing: &Landing<'_>, answer: &Answer) -> Error {
+    answer.refused(&format!("move `{}`", landing.target), landing.repository.git().cwd())
+}
+
 /// Looks for what of the user's would be in the way in a work tree.
 async fn check(landing: &Landing<'_>, aimed: &Repository, old: &CommitId, new: &CommitId) -> Result<()> {
     let tree = aimed.top()?;
     if let Some(operation) = unfinished(aimed.git_dir()) {
         return Err(Refusal::Unfinished { tree, operation }.into_error(landing));
-    }
-    let answer = aimed.git().does("list unresolved conflicts", ["ls-files", "--unmerged", "-z"]).await?;
-    let mut paths: Vec<Vec<u8>> = answer.stdout.split(|byte| *byte == 0).filter_map(path_of_entry).collect();
-    paths.dedup();
-    if !paths.is_empty() {
-        return Err(Refusal::Unmerged { tree, paths }.into_error(landing));
     }
     let paths = aimed.filtered_between(old, new).await?;
     if paths.is_empty() { Ok(()) } else { Err(Refusal::Filtered { tree, paths }.into_error(landing)) }

@@ -8,23 +8,23 @@
 //! happen one after another, also from several processes.
 
 mod checkout;
-mod lock;
 mod prepare;
 mod refusal;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use self::checkout::{Checkout, Moved};
-use self::lock::LandingLock;
 use self::prepare::{Prepared, prepare};
 use self::refusal::Refusal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::{BranchName, CommitId};
+use crate::worktree::lock::Lock;
 
 /// How long to wait before what another git held is tried again.
 const PAUSE: Duration = Duration::from_millis(25);
@@ -40,7 +40,8 @@ pub(crate) struct Landing<'a> {
     pub(crate) tip: &'a CommitId,
     /// The branch that takes them.
     pub(crate) target: &'a BranchName,
-    /// How long everything may take, waiting for other landings included.
+    /// How long it may take once the landings of this process that began before are over, and how long one of another
+    /// process is waited for.
     pub(crate) limit: Duration,
 }
 
@@ -74,9 +75,10 @@ impl Landing<'_> {
     /// target that is gone. [`ErrorKind::StepTimeout`] at the limit, and [`ErrorKind::Git`] when git fails otherwise. The
     /// host is as it was, and the source branch is kept.
     pub(crate) async fn land(&self) -> Result<Landed> {
-        let deadline = Instant::now() + self.limit;
         let landed = async {
-            let lock = LandingLock::acquire(self.repository, deadline).await?;
+            let what = format!("merge `{}` into `{}`", self.source, self.target);
+            let lock = Arc::new(Lock::of_landings(self.repository, &what, self.limit).await?);
+            let deadline = Instant::now() + self.limit;
             let mut held = None;
             loop {
                 let attempt = tokio::time::timeout_at(deadline, self.prepare()).await;
@@ -103,7 +105,7 @@ impl Landing<'_> {
         Ok(Ready { old, prepared, checkout })
     }
 
-    async fn advance(&self, ready: &Ready, lock: &LandingLock) -> Result<Moved> {
+    async fn advance(&self, ready: &Ready, lock: &Arc<Lock>) -> Result<Moved> {
         match (ready.prepared.tip(), &ready.checkout) {
             (Some(new), Some(checkout)) => checkout.advance(self, &ready.old, new, lock).await,
             _ => Ok(Moved::Done),
@@ -112,11 +114,15 @@ impl Landing<'_> {
 
     async fn target_tip(&self) -> Result<CommitId> {
         let name = format!("refs/heads/{}", self.target);
-        let symbolic = self.repository.git().ask(["symbolic-ref", "--quiet", &name]).await?;
-        if symbolic.is_success() {
-            return Err(Refusal::SymbolicTarget.into_error(self));
+        let args = ["for-each-ref", "--format=%(objectname) %(refname) %(symref)", &name];
+        let answer = self.repository.git().does("look up the target branch", args).await?;
+        let lines = String::from_utf8_lossy(&answer.stdout);
+        let mut entries = lines.lines().map(|line| line.splitn(3, ' ').collect::<Vec<_>>());
+        match entries.find(|entry| entry.get(1) == Some(&name.as_str())).as_deref() {
+            Some([tip, _, ""]) => Ok(CommitId::from_git(*tip)),
+            Some(_) => Err(Refusal::SymbolicTarget.into_error(self)),
+            None => Err(Refusal::NoTarget.into_error(self)),
         }
-        self.repository.tip(self.target).await?.ok_or_else(|| Refusal::NoTarget.into_error(self))
     }
 
     fn late(&self, held: Option<&str>) -> Error {

@@ -45,35 +45,34 @@ impl Prepared {
 /// Prepares the landing on `target`, the tip of the target branch.
 pub(super) async fn prepare(landing: &Landing<'_>, target: &CommitId) -> Result<Prepared> {
     let git = landing.repository.git();
-    for commit in [target, landing.tip] {
-        let name = format!("{commit}^{{commit}}");
-        let args = ["rev-parse", "--quiet", "--verify", "--end-of-options", &name];
-        if git.ask(args).await?.line() != Some(commit.as_str()) {
-            return Err(Refusal::NoCommit(commit).into_error(landing));
-        }
+    if let Some(commit) = missing(git, [target, landing.tip]).await? {
+        return Err(Refusal::NoCommit(commit).into_error(landing));
     }
-    if is_ancestor(git, landing.tip, target).await? {
-        return Ok(Prepared::Nothing);
+    let base = git.ask(["merge-base", target, landing.tip]).await?;
+    match base.line() {
+        Some(base) if base == landing.tip.as_str() => return Ok(Prepared::Nothing),
+        Some(base) if base == target.as_str() => return Ok(Prepared::FastForward(landing.tip.clone())),
+        Some(_) => {}
+        None if base.code == Some(1) => return Err(Refusal::Unrelated.into_error(landing)),
+        None => return Err(base.refused("compare the branches", git.cwd())),
     }
-    if is_ancestor(git, target, landing.tip).await? {
-        return Ok(Prepared::FastForward(landing.tip.clone()));
-    }
-    if !git.ask(["merge-base", target, landing.tip]).await?.is_success() {
-        return Err(Refusal::Unrelated.into_error(landing));
-    }
-    check_version(git).await?;
     let borrowed = Borrowed::from(landing.repository).await?;
     let tree = merge(landing, &borrowed, target).await?;
     commit(landing, &borrowed, target, &tree).await.map(Prepared::Merge)
 }
 
-async fn is_ancestor(git: &Git, ancestor: &CommitId, descendant: &CommitId) -> Result<bool> {
-    let answer = git.ask(["merge-base", "--is-ancestor", ancestor, descendant]).await?;
-    match answer.code {
-        Some(0) => Ok(true),
-        Some(1) => Ok(false),
-        _ => Err(answer.refused("compare the branches", git.cwd())),
+/// Finds the first that is not the id of a commit that is there.
+async fn missing<'a>(git: &Git, commits: [&'a CommitId; 2]) -> Result<Option<&'a CommitId>> {
+    let asked = commits.map(|commit| format!("{commit}\n")).concat().into_bytes();
+    let format = "--batch-check=%(objectname) %(objecttype)";
+    let answer = git.feed(["cat-file", format], asked).await?;
+    if !answer.is_success() {
+        return Err(answer.refused("look for the commits", git.cwd()));
     }
+    let found = String::from_utf8_lossy(&answer.stdout);
+    let mut found = found.lines();
+    let is_missing = |commit: &&CommitId| found.next() != Some(&format!("{commit} commit"));
+    Ok(commits.into_iter().find(is_missing))
 }
 
 /// Merges the trees and returns the new one.
@@ -84,7 +83,10 @@ async fn merge(landing: &Landing<'_>, borrowed: &Borrowed, target: &CommitId) ->
     let answer = git.ask(args).await?;
     match answer.code {
         Some(0 | 1) => {}
-        _ => return Err(answer.refused("merge the trees", landing.repository.git().cwd())),
+        _ => {
+            check_version(&git).await?;
+            return Err(answer.refused("merge the trees", landing.repository.git().cwd()));
+        }
     }
     let mut fields = answer.stdout.split(|byte| *byte == 0);
     let tree = fields.next().and_then(|tree| std::str::from_utf8(tree).ok()).unwrap_or_default();

@@ -72,3 +72,32 @@ async fn w_27_one_of_eight_gets_the_branch() {
         assert_eq!(error.kind(), ErrorKind::BranchBusy, "{error:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_hundred_that_are_dropped_leave_no_lock_of_git() {
+    let scene = Scene::new().await;
+    scene.git(["pack-refs", "--all"]).await;
+    let git_dir = scene.repository.common_dir().to_path_buf();
+    for number in 0..200 {
+        let work = async {
+            let place = scene.open(&format!("b{}", number % 5)).await.unwrap();
+            // Given up in the middle of the closing, too.
+            place.close(Fate::Worthless).await
+        };
+        let _ = tokio::time::timeout(Duration::from_micros(fastrand::u64(..40_000)), work).await;
+        assert_eq!(locks_in(&git_dir), [PathBuf::new(); 0], "{number}");
+    }
+}
+
+fn locks_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries
+        .flat_map(|path| match path.is_dir() {
+            true => locks_in(&path),
+            false => Some(path)
+                .filter(|path| path.extension().is_some_and(|end| end == "lock"))
+                .into_iter()
+                .collect(),
+        })
+        .collect()
+}

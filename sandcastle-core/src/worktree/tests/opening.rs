@@ -117,7 +117,7 @@ async fn an_opening_that_was_dropped_is_begun_again() {
     for limit in [1, 3, 6, 10, 15, 20, 25, 30, 40, 50] {
         let _ = tokio::time::timeout(Duration::from_millis(limit), plan.open(1, LIMIT)).await;
         let place = plan.open(1, LIMIT).await.unwrap();
-        assert_eq!(place.repository().changes().await.unwrap(), [""; 0], "{limit} ms");
+        assert_eq!(place.repository().status().await.unwrap().changes, [], "{limit} ms");
         assert!(place.top().join("README.md").exists(), "{limit} ms");
         assert_eq!(finished(place).await, crate::worktree::Closed::default(), "{limit} ms");
     }

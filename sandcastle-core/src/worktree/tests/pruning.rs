@@ -1,5 +1,7 @@
 //! What cleaning up removes, and what it only lists.
 
+use std::collections::HashSet;
+
 use super::*;
 use crate::worktree::{Cleaning, Leftover, prune};
 
@@ -21,11 +23,11 @@ async fn case_133_only_what_is_clean_merged_and_free_is_removed() {
     fs::create_dir(folder.join("empty")).unwrap();
     fs::create_dir_all(folder.join("unknown/file")).unwrap();
 
-    let seen = prune(&scene.repository, Cleaning::LookOnly).await.unwrap();
+    let seen = prune(&scene.repository, Cleaning::LookOnly, &HashSet::new()).await.unwrap();
     assert_eq!(reason(&seen, "a"), None);
     assert!(folder.join("a").exists() && folder.join("empty").exists(), "it only looked");
 
-    let done = prune(&scene.repository, Cleaning::Remove).await.unwrap();
+    let done = prune(&scene.repository, Cleaning::Remove, &HashSet::new()).await.unwrap();
     assert_eq!((reason(&done, "a"), reason(&done, "empty")), (None, None));
     assert!(reason(&done, "b").unwrap().contains("dirty"));
     assert!(reason(&done, "c").unwrap().contains("no other branch"));
@@ -42,7 +44,7 @@ async fn a_temporary_branch_that_was_merged_goes_with_its_worktree() {
     let scene = Scene::new().await;
     let plan = scene.plan(BranchStrategy::merge_to_head()).await.unwrap();
     drop(plan.open(1, LIMIT).await.unwrap());
-    let done = prune(&scene.repository, Cleaning::Remove).await.unwrap();
+    let done = prune(&scene.repository, Cleaning::Remove, &HashSet::new()).await.unwrap();
     assert_eq!((done.len(), done[0].reason.as_deref()), (1, None));
     assert_eq!(scene.branches().await, ["main"]);
 }
@@ -52,7 +54,7 @@ async fn w_27_cleaning_up_never_takes_what_is_being_made() {
     let scene = Scene::new().await;
     let cleaning = async {
         for _ in 0..10 {
-            prune(&scene.repository, Cleaning::Remove).await.unwrap();
+            prune(&scene.repository, Cleaning::Remove, &HashSet::new()).await.unwrap();
         }
     };
     let making = async {

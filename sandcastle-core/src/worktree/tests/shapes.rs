@@ -15,7 +15,7 @@ async fn works(cwd: &Path) -> PathBuf {
         let plan = Plan::new(&repository, &strategy, &RunId::generate(), None).await.unwrap();
         let place = plan.open(1, LIMIT).await.unwrap();
         assert_eq!(fs::read_to_string(place.top().join("README.md")).unwrap(), "# A scratch repository\n");
-        assert_eq!(place.repository().changes().await.unwrap(), [""; 0]);
+        assert_eq!(place.repository().status().await.unwrap().changes, []);
         commit(place.top(), "work").await;
         assert_eq!(place.gather(place.origin()).await.unwrap().commits.len(), 1);
         fs::write(place.top().join("wip"), "").unwrap();

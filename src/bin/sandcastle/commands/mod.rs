@@ -1,12 +1,15 @@
 //! One file per command: its arguments become options, the library does the work.
 
-mod agent;
+mod ask;
 mod extract;
 mod interactive;
+mod options;
 mod output;
 mod run;
 mod runs;
 mod schema;
+mod signals;
+mod terminal;
 
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -20,6 +23,6 @@ pub(crate) async fn run(command: Command, reporter: &Reporter) -> Result<Exit, F
         Command::Extract(args) => extract::extract(&args, reporter),
         Command::Schema(command) => schema::schema(&command, reporter),
         Command::Runs(command) => runs::runs(command, reporter).await,
-        Command::Interactive(args) => interactive::interactive(args, reporter).await,
+        Command::Interactive(args) => interactive::interactive(*args, reporter).await,
     }
 }

@@ -1,48 +1,47 @@
 //! `sandcastle run`: runs an agent, and prints its structured output if one is asked for.
 
-use sandcastle::{Logging, RunOptions, RunResult};
+use sandcastle::{Error, RunOptions, RunResult, Work};
 use serde_json::{Value, json};
 
-use super::agent::{Interrupt, cancelled_by_signals, options, shown};
+use super::options::options;
 use super::output::spec;
-use crate::cli::RunArgs;
+use super::signals::{Keyboard, cancelled_by_signals};
+use crate::cli::{BranchChoice, RunArgs};
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::reporter::Reporter;
+use crate::failure::{Failure, Next};
+use crate::reporter::next::{self, Resume};
+use crate::reporter::{Lines, Reporter, clean};
 
 pub(super) async fn run(args: RunArgs, reporter: &Reporter) -> Result<Exit, Failure> {
     let told = reporter.clone();
     let options = configured(&args)?
         .on_event(move |event| told.event(event))
-        .cancel(cancelled_by_signals(Interrupt::EndsTheAgent));
+        .cancel(cancelled_by_signals(Keyboard::default()));
+    let failed = |error| failed(error, &args);
     match &args.output.tag {
         Some(tag) => {
             let mut spec = spec(tag, args.output.schema.as_deref(), args.output.text)?;
             if let Some(retries) = args.max_retries {
                 spec = spec.max_retries(retries)?;
             }
-            let result = sandcastle::run_spec(options, spec).await?;
-            reporter.result(&described(&result, &result.output), &summary(&result, Some(&result.output)))?;
+            let result = sandcastle::run_spec(options, spec).await.map_err(failed)?;
+            let answer = match &result.output {
+                Value::String(text) => text.clone(),
+                value => format!("{value:#}"),
+            };
+            reporter.result(&described(&result, &result.output), &summary(&result, &answer))?;
         }
         None => {
-            let result = sandcastle::run(options).await?;
-            reporter.result(&described(&result, &Value::Null), &summary(&result, None))?;
+            let result = sandcastle::run(options).await.map_err(failed)?;
+            reporter.result(&described(&result, &Value::Null), &summary(&result, &result.text))?;
         }
     }
     Ok(Exit::Done)
 }
 
 fn configured(args: &RunArgs) -> Result<RunOptions, Failure> {
-    let mut options = options(&args.agent)?.max_iterations(args.max_iterations);
-    if let Some(prompt) = &args.prompt {
-        options = options.prompt(prompt);
-    }
-    if let Some(file) = &args.prompt_file {
-        options = options.prompt_file(file);
-    }
-    for (key, value) in &args.args {
-        options = options.prompt_arg(key, value);
-    }
+    let mut options = options(&args.agent, &args.prompt, &args.session, &args.site)?;
+    options = options.max_iterations(args.max_iterations);
     for signal in &args.completion_signal {
         options = options.completion_signal(signal);
     }
@@ -55,23 +54,12 @@ fn configured(args: &RunArgs) -> Result<RunOptions, Failure> {
     if let Some(limit) = args.total_timeout {
         options = options.total_timeout(limit);
     }
-    if let Some(id) = &args.resume {
-        options = options.resume_session(id);
-    }
-    if let Some(id) = &args.fork {
-        options = options.fork_session(id);
-    }
-    if let Some(name) = &args.name {
-        options = options.name(name);
-    }
-    if let Some(file) = &args.log {
-        options = options.logging(Logging::file(file));
-    }
     Ok(options)
 }
 
 fn described<O>(result: &RunResult<O>, output: &Value) -> Value {
     json!({
+        "run": result.run_id,
         "output": output,
         "branch": result.branch,
         "commits": result.commits,
@@ -88,21 +76,44 @@ fn described<O>(result: &RunResult<O>, output: &Value) -> Value {
     })
 }
 
-fn summary<O>(result: &RunResult<O>, output: Option<&Value>) -> String {
-    let mut lines = Vec::new();
-    match output {
-        Some(Value::String(text)) => lines.push(crate::reporter::clean(text)),
-        Some(value) => lines.push(format!("{value:#}")),
-        None => lines.push(crate::reporter::clean(result.text.trim())),
-    }
-    lines.push(String::new());
-    lines.push(format!("branch   {}", result.branch));
-    for commit in &result.commits {
-        lines.push(format!("commit   {:.10} {}", commit.sha, crate::reporter::clean(&commit.subject)));
-    }
-    if let Some(session) = result.session_id() {
-        lines.push(format!("session  {session}"));
-    }
-    lines.push(format!("log      {}", shown(result.log_file.as_deref())));
-    lines.join("\n")
+fn summary<O>(result: &RunResult<O>, answer: &str) -> String {
+    let mut lines = Lines::default();
+    lines.add("branch", &result.branch);
+    lines.commits(&result.commits);
+    lines.some("worktree", result.preserved_worktree.as_ref().map(|path| path.display()));
+    lines.some("session", result.session_id());
+    lines.some("log", result.log_file.as_ref().map(|path| path.display()));
+    lines.add("run", &result.run_id);
+    format!("{}\n\n{}", clean(answer.trim()), lines.behind(""))
+}
+
+/// Adds to a failure what there is to go on with.
+fn failed(error: Error, args: &RunArgs) -> Failure {
+    let Some(work) = error.work() else { return Failure::at_entry(&error) };
+    let next = Next {
+        show: work.run_id.as_ref().map(|run| next::show(run.as_str(), args.site.cwd.as_deref())),
+        resume: resume(work, args),
+    };
+    Failure::of_run(&error, &next)
+}
+
+/// Words the command line that continues the conversation, where the work of the run is.
+fn resume(work: &Work, args: &RunArgs) -> Option<String> {
+    let session = work.session_id()?;
+    let kept = work.preserved_worktree.as_deref();
+    let branch = work.branch.as_ref().filter(|_| !work.commits.is_empty());
+    let strategy = match (&args.site.branch_strategy, kept, branch) {
+        (BranchChoice::Head, ..) | (_, Some(_), _) => None,
+        (BranchChoice::Branch(name), None, _) => Some(format!("branch:{name}")),
+        (BranchChoice::MergeToHead, None, Some(branch)) => Some(format!("branch:{branch}")),
+        (BranchChoice::MergeToHead, None, None) => Some("merge-to-head".to_owned()),
+    };
+    let resume = Resume {
+        agent: &args.agent.agent,
+        model: args.agent.model.as_deref(),
+        folder: kept.or(args.site.cwd.as_deref()),
+        strategy,
+        session: session.as_str(),
+    };
+    Some(resume.to_string())
 }

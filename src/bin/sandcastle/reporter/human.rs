@@ -13,6 +13,14 @@ pub(super) fn event(event: &RunEvent, verbosity: Verbosity) -> Option<String> {
     let line = match event {
         RunEvent::Started { agent, branch } => format!("{agent} works on {branch}"),
         RunEvent::LogOpened { path } => format!("  tail -f {}", from_here(path).display()),
+        RunEvent::WorktreeReady { path, .. } => format!("  in {}", path.display()),
+        RunEvent::HookStarted { command, .. } => format!("  $ {}", first_line(command)),
+        RunEvent::Merged { source, target, commits } => {
+            format!(
+                "merged {source} into {target}: {commits} {}",
+                if *commits == 1 { "commit" } else { "commits" }
+            )
+        }
         RunEvent::IterationStarted { number } => format!("agent process {number}"),
         RunEvent::AttemptFailed {
             number,
@@ -71,6 +79,11 @@ pub(super) fn failure(text: &str, color: Color) -> String {
 /// Takes out what a terminal would obey.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c }).collect()
+}
+
+/// As [`clean`], on one line.
+pub(super) fn one_line(text: &str) -> String {
+    clean(text).replace(['\n', '\t'], " ")
 }
 
 #[cfg(test)]

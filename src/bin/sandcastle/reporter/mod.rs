@@ -2,6 +2,8 @@
 
 mod human;
 mod json;
+mod lines;
+pub(crate) mod next;
 pub(crate) mod runs;
 
 use std::io::{self, Write};
@@ -14,6 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 
 pub(crate) use self::human::clean;
+pub(crate) use self::lines::Lines;
 
 /// How much is told about what goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

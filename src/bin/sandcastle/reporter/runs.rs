@@ -1,18 +1,17 @@
 //! Runs and what is left of them, in the form for persons. Most of it was said by agents, so it is cleaned.
 
-use std::fmt::Display;
 use std::time::Duration;
 
 use sandcastle::journal::{
     Cleaned, CleanedItem, LandingState, Outcome, Recovery, Removal, RescuedWork, RunReport, RunState,
 };
 
-use super::human::clean;
+use super::human::one_line;
+use super::lines::Lines;
+use super::next::{Resume, quoted};
 
 /// The most characters of a cell.
 const CELL: usize = 48;
-/// The most files or commits that are listed.
-const SHOWN: usize = 20;
 
 /// Words a list of runs.
 pub(crate) fn table(runs: &[RunReport]) -> String {
@@ -69,42 +68,12 @@ fn short(text: &str) -> String {
     }
 }
 
-fn one_line(text: &str) -> String {
-    clean(text).replace(['\n', '\t'], " ")
-}
-
 fn age(age: Duration) -> String {
     match age.as_secs() {
         seconds @ 0..60 => format!("{seconds}s"),
         seconds @ 60..3600 => format!("{}m", seconds / 60),
         seconds @ 3600..86400 => format!("{}h", seconds / 3600),
         seconds => format!("{}d", seconds / 86400),
-    }
-}
-
-/// Lines of a name and a value.
-#[derive(Default)]
-struct Lines(Vec<String>);
-
-impl Lines {
-    fn add(&mut self, name: &str, value: impl Display) {
-        self.0.push(format!("{name:<10}{}", one_line(&value.to_string())).trim_end().to_owned());
-    }
-
-    fn some(&mut self, name: &str, value: Option<impl Display>) {
-        if let Some(value) = value {
-            self.add(name, value);
-        }
-    }
-
-    fn all<T: Display>(&mut self, name: &str, values: impl ExactSizeIterator<Item = T>) {
-        let more = values.len().saturating_sub(SHOWN);
-        for value in values.take(SHOWN) {
-            self.add(name, value);
-        }
-        if more > 0 {
-            self.add(name, format_args!("and {more} more"));
-        }
     }
 }
 
@@ -116,7 +85,7 @@ pub(crate) fn run(run: &RunReport) -> String {
         lines.add("next", format_args!("sandcastle runs recover {}", run.id));
     }
     lines.some("resume", resume(run));
-    lines.0.join("\n")
+    lines.behind("")
 }
 
 fn describe(run: &RunReport, lines: &mut Lines) {
@@ -204,7 +173,7 @@ pub(crate) fn recovery(recovery: &Recovery) -> String {
     } else {
         lines.add("clean", format_args!("sandcastle runs clean {} [--force]", run.id));
     }
-    lines.0.join("\n")
+    lines.behind("")
 }
 
 /// The branches to look at. A rescue branch of a worktree's files has the commits of its branch, too.
@@ -214,36 +183,36 @@ fn branches(recovery: &Recovery) -> Vec<&str> {
     own.map(|branch| branch.name.as_str()).chain(rescued).collect()
 }
 
-/// Words the command line that continues the conversation of a run.
+/// Words the command line that continues the conversation of a run, where its work is.
 pub(crate) fn resume(run: &RunReport) -> Option<String> {
     if run.state == RunState::Running {
         return None;
     }
     let (session, agent) = (run.session.as_ref()?, run.agent.as_ref()?);
-    let folder = run.worktrees.first().map(|worktree| &worktree.path).or(run.cwd.as_ref())?;
-    let model = run.model.as_ref().map_or_else(String::new, |model| format!(" --model {}", quoted(model)));
-    Some(format!(
-        "sandcastle run --agent {}{model} --cwd {} --resume {} --prompt '...'",
-        quoted(agent),
-        quoted(&folder.to_string_lossy()),
-        session.id,
-    ))
-}
-
-/// Writes a word so that a shell takes it for one word and nothing else.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-@:+,=".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    let kept = run.worktrees.first().map(|worktree| worktree.path.as_path());
+    let has_commits = run.branches.iter().any(|branch| !branch.commits.is_empty());
+    let strategy = match (kept, run.strategy.as_deref(), run.branch.as_ref()) {
+        (None, Some("branch"), Some(branch)) => Some(format!("branch:{branch}")),
+        (None, Some("merge-to-head"), Some(branch)) if has_commits => Some(format!("branch:{branch}")),
+        (None, Some("merge-to-head"), _) => Some("merge-to-head".to_owned()),
+        _ => None,
+    };
+    let resume = Resume {
+        agent,
+        model: run.model.as_deref(),
+        folder: Some(kept.or(run.cwd.as_deref())?),
+        strategy,
+        session: &session.id,
+    };
+    Some(resume.to_string())
 }
 
 /// Words what was removed and what was kept.
 pub(crate) fn cleaned(cleaned: &Cleaned, removal: Removal) -> String {
     let removed = if removal == Removal::DryRun { "would remove" } else { "removed" };
     let line = |verb: &str, item: &CleanedItem| {
-        one_line(&format!("{verb} {} of {}: {}", item.what, item.run, item.why))
+        let of = item.run.as_ref().map_or_else(String::new, |run| format!(" of {run}"));
+        one_line(&format!("{verb} {}{of}: {}", item.what, item.why))
     };
     let mut lines: Vec<String> = cleaned.removed.iter().map(|item| line(removed, item)).collect();
     lines.extend(cleaned.kept.iter().map(|item| line("kept", item)));
@@ -253,14 +222,6 @@ pub(crate) fn cleaned(cleaned: &Cleaned, removal: Removal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_word_stays_one_word() {
-        assert_eq!(quoted("/a/b-c.d"), "/a/b-c.d");
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("$(x)'y"), r"'$(x)'\''y'");
-        assert_eq!(quoted(""), "''");
-    }
 
     #[test]
     fn an_age_is_told_in_its_largest_unit() {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::place::{Place, commit, land};
 use crate::git::Repository;
+use crate::id::CommitId;
 use crate::worktree::Landed;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -26,6 +27,24 @@ async fn w_11_twenty_landings_at_once_all_land() {
     let landed = landings.join_all().await;
     assert_eq!(landed.iter().filter(|landed| matches!(landed, Landed::FastForward { .. })).count(), 1);
     assert!((0..20).all(|number| place.read(&format!("{number}.txt")).is_some()));
+    assert_eq!(place.status().await, "");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_landings_at_once_wait_for_their_turn_and_not_for_their_limit() {
+    let place = Place::new().await;
+    let mut landings = tokio::task::JoinSet::new();
+    for number in 0..200 {
+        let tip = place.git(&["commit-tree", "main^{tree}", "-p", "main", "-m", &number.to_string()]).await;
+        let (repository, tip) = (place.repository.clone(), CommitId::from_git(tip));
+        // Far less than all of them take together.
+        let limit = Duration::from_secs(5);
+        landings.spawn(async move {
+            land(&repository, &format!("agent-{number}"), &tip, "main", limit).await.unwrap();
+        });
+    }
+    landings.join_all().await;
+    assert_eq!(place.git(&["rev-list", "--count", "--no-merges", "main"]).await, "201");
     assert_eq!(place.status().await, "");
 }
 

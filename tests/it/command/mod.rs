@@ -1,69 +1,12 @@
 //! The `sandcastle` command as a script sees it: its output, its exit codes, one JSON object.
 
-use std::path::PathBuf;
+mod strategies;
 
 use rustix::process::Signal;
-use sandcastle::testing::ScratchRepo;
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use serde_json::json;
 
-use crate::support::process::{Finished, Invocation};
+use crate::support::desk::{Desk, json_of, one_turn};
 use crate::support::processes::UniqueSleep;
-
-/// A folder with a repository, and the command to run in it.
-struct Desk {
-    repository: ScratchRepo,
-    home: TempDir,
-}
-
-impl Desk {
-    async fn new() -> Self {
-        Self { repository: ScratchRepo::new().await.unwrap(), home: TempDir::new().unwrap() }
-    }
-
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.home.path().join(name);
-        std::fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn command(&self, args: &[&str]) -> Invocation {
-        let environment = [
-            ("PATH", crate::support::real_agent::search_path()),
-            ("HOME", self.home.path().display().to_string()),
-        ];
-        Invocation::new(env!("CARGO_BIN_EXE_sandcastle"), self.repository.path())
-            .arguments(args)
-            .environment(environment.map(|(key, value)| (key.to_owned(), value)))
-    }
-
-    fn run(&self, args: &[&str]) -> Finished {
-        self.command(args).run()
-    }
-
-    fn run_with_input(&self, args: &[&str], input: &str) -> Finished {
-        self.command(args).input(input).run()
-    }
-
-    /// The command that runs the scripted agent with this script.
-    fn play(&self, script: &Value, args: &[&str]) -> Invocation {
-        let script = self.file("script.json", script.to_string());
-        let mut all =
-            vec!["--format", "json", "run", "--agent", "scripted", "--model", script.to_str().unwrap()];
-        all.extend(args);
-        self.command(&all)
-    }
-}
-
-/// The only thing on the standard output is one JSON object.
-fn json_of(finished: &Finished) -> Value {
-    assert_eq!(finished.stdout.lines().count(), 1, "{finished:?}");
-    serde_json::from_str(&finished.stdout).unwrap()
-}
-
-fn one_turn(steps: &Value) -> Value {
-    json!({ "turns": [{ "steps": steps }], "after": "repeat" })
-}
 
 const SCHEMA: &str =
     r#"{"type":"object","properties":{"severity":{"enum":["low","high"]}},"required":["severity"]}"#;
@@ -262,7 +205,7 @@ async fn a_person_is_told_what_a_failed_run_left() {
     let script = ["run", "--agent", "scripted", "--model", script.to_str().unwrap()];
     let ended = desk.run(&[&script[..], &["--prompt", "<result>", "--tag", "result"]].concat());
     assert_eq!(ended.code(), Some(3), "{}", ended.stderr);
-    for label in [" add a", "  session  scripted-", "  log      /"] {
+    for label in [" add a", "  session   scripted-", "  log       /"] {
         assert!(ended.stderr.contains(label), "{label}: {}", ended.stderr);
     }
 }

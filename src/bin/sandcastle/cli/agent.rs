@@ -1,0 +1,53 @@
+//! Flags of every command that starts an agent: which one, in what, with which variables, in which conversation.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentArgs {
+    /// The agent: `claude-code`, `codex`, `pi`, `opencode`, `gemini`, `copilot`, `cursor` or `scripted`.
+    #[arg(long)]
+    pub(crate) agent: String,
+    /// The model the agent is told to use [default: the agent's own choice]; for `scripted`, the file of the script,
+    /// such as {"turns": [{"steps": [{"commit": "work"}, {"say": "<result>1</result>"}]}]}.
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Where the agent runs.
+    #[arg(long, value_enum, default_value_t = Sandbox::None)]
+    pub(crate) sandbox: Sandbox,
+    /// A variable for the agent, as KEY=VALUE, or KEY to take it from this environment. May be repeated.
+    #[arg(long, value_name = "K=V")]
+    pub(crate) env: Vec<String>,
+    /// A variable of this environment whose value is masked in logs and errors, as those are anyway whose names look
+    /// secret, such as API_TOKEN. May be repeated.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) secret_env: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sandbox {
+    /// On this host, without isolation.
+    None,
+}
+
+impl Sandbox {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionArgs {
+    /// The session to continue.
+    #[arg(long, value_name = "ID")]
+    pub(crate) resume: Option<String>,
+    /// The session whose history a new session begins with.
+    #[arg(long, value_name = "ID", conflicts_with = "resume")]
+    pub(crate) fork: Option<String>,
+    /// The folder that sessions are kept in, in the form of a home folder [default: the agent's own].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) session_store: Option<PathBuf>,
+}

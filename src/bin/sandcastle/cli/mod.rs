@@ -1,0 +1,151 @@
+//! What can be typed. Help texts are the comments of the fields.
+//!
+//! Here are the command itself and its small verbs; `run` and `interactive` share what `agent`, `site` and `prompt` have,
+//! `value` reads the values that are more than a word. Nothing is looked up here.
+
+mod agent;
+mod interactive;
+mod prompt;
+mod run;
+mod runs;
+mod site;
+mod value;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use self::agent::{AgentArgs, Sandbox, SessionArgs};
+pub(crate) use self::interactive::InteractiveArgs;
+pub(crate) use self::prompt::PromptArgs;
+pub(crate) use self::run::RunArgs;
+pub(crate) use self::runs::RunsCommand;
+pub(crate) use self::site::{SiteArgs, Step};
+pub(crate) use self::value::BranchChoice;
+use crate::reporter::Verbosity;
+
+/// The heading of the options that every command has.
+const EVERYWHERE: &str = "Options of every command";
+
+/// Run AI coding agents in sandboxes on git branches, and get a typed value back.
+///
+/// Results go to the standard output, everything else to the standard error. Exit codes: 0 done, 1 failed, 2 bad usage
+/// or a failed entry check, 3 a structured output was not obtained, 130 interrupted.
+#[derive(Debug, Parser)]
+#[command(name = "sandcastle", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Show what the agent says and does.
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = EVERYWHERE)]
+    verbose: bool,
+    /// Show nothing but the result and errors.
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
+    quiet: bool,
+    /// How the result is printed; `json` prints exactly one JSON object.
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human, help_heading = EVERYWHERE)]
+    pub(crate) format: Format,
+    /// When to use colours on the standard error.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = EVERYWHERE)]
+    pub(crate) color: Color,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Cli {
+    pub(crate) fn verbosity(&self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Normal,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Text for a person.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an agent, and print its structured output if one is asked for.
+    Run(Box<RunArgs>),
+    /// Read a structured output from saved agent output.
+    Extract(ExtractArgs),
+    /// Check a JSON Schema, or turn it into text for a prompt.
+    #[command(subcommand)]
+    Schema(SchemaCommand),
+    /// Open the agent's own terminal program in a sandbox.
+    ///
+    /// Arguments that the template of the prompt needs are asked for on the terminal. When the program has ended, commits
+    /// land as they do in `run`, and a worktree with work in no commit is kept.
+    Interactive(Box<InteractiveArgs>),
+    /// See what ran, and what runs left that were killed.
+    #[command(subcommand)]
+    Runs(RunsCommand),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExtractArgs {
+    /// The tag that the answer stands in.
+    #[arg(long)]
+    pub(crate) tag: String,
+    /// The JSON Schema of the answer [default: any JSON value].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// The answer is text, not JSON.
+    #[arg(long, conflicts_with = "schema")]
+    pub(crate) text: bool,
+    /// The input is the JSON lines that this agent printed, not plain text; the names are those of `run --agent`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// The saved output; `-` is the standard input.
+    #[arg(default_value = "-")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SchemaCommand {
+    /// Check that a JSON Schema can be the schema of an output.
+    Check {
+        /// The schema; `-` is the standard input.
+        file: PathBuf,
+    },
+    /// Print the text that tells a model how to answer.
+    Snippet {
+        /// The tag that the answer is to stand in.
+        #[arg(long, default_value = "result")]
+        tag: String,
+        /// How the shape is written down.
+        #[arg(long, value_enum, default_value_t = Style::Typescript)]
+        style: Style,
+        /// The schema; `-` is the standard input.
+        file: PathBuf,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Style {
+    Typescript,
+    JsonSchema,
+    Example,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

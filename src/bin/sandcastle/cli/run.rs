@@ -1,0 +1,64 @@
+//! What can be typed behind `run`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args, ValueEnum};
+
+use super::value::seconds;
+use super::{AgentArgs, PromptArgs, SessionArgs, SiteArgs};
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("task").required(true).args(["prompt", "prompt_file"]))]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+    #[command(flatten)]
+    pub(crate) prompt: PromptArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// How often to ask again after an invalid answer, 0 to 10 [default: 0].
+    #[arg(long, value_name = "N", requires = "tag")]
+    pub(crate) max_retries: Option<u32>,
+    /// How the schema reaches the model.
+    #[arg(long, value_enum, default_value_t = Strategy::Tag)]
+    pub(crate) strategy: Strategy,
+    /// How many agent processes may run one after the other.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) max_iterations: u32,
+    /// The text that ends the run when the agent says it. May be repeated [default: <promise>COMPLETE</promise>].
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) completion_signal: Vec<String>,
+    /// How long the agent may print nothing [default: 600].
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    pub(crate) idle_timeout: Option<Duration>,
+    /// How long an agent that has finished may take to exit [default: 60].
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    pub(crate) completion_timeout: Option<Duration>,
+    /// How long the whole run may take [default: no limit].
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    pub(crate) total_timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    #[command(flatten)]
+    pub(crate) site: SiteArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// The tag that the answer stands in.
+    #[arg(long)]
+    pub(crate) tag: Option<String>,
+    /// The JSON Schema of the answer [default: any JSON value].
+    #[arg(long, value_name = "FILE", requires = "tag")]
+    pub(crate) schema: Option<PathBuf>,
+    /// The answer is text, not JSON.
+    #[arg(long, requires = "tag", conflicts_with = "schema")]
+    pub(crate) text: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Strategy {
+    /// The prompt asks for a tag.
+    Tag,
+}

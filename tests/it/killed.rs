@@ -1,0 +1,246 @@
+//! `kill -9` of the command at named moments of a run, and what `sandcastle runs` finds afterwards.
+//!
+//! The agent says by a marker file that the moment has come; the kill hits the command alone, as the out-of-memory killer
+//! does. Whatever happens, the checkout of the user is whole, and the next run works.
+
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::desk::{Desk, json_of, one_turn, wait_for};
+use crate::support::process::Finished;
+use crate::support::processes::UniqueSleep;
+
+/// A run that lands, with an output.
+const ARGS: [&str; 6] =
+    ["--prompt", "Answer in <result>.", "--tag", "result", "--branch-strategy", "merge-to-head"];
+
+/// Holds git at the step in which the branch of the user and its checkout are moved, until its parent is gone.
+const HOLD: &str = "while kill -0 $PPID 2>/dev/null; do sleep 0.02; done; exit 1";
+
+struct Scene {
+    desk: Desk,
+    marker: PathBuf,
+    /// What the agent, or a hook, is at when the command is killed.
+    sleep: UniqueSleep,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let desk = Desk::new().await;
+        Self { marker: desk.home.path().join("marker"), desk, sleep: UniqueSleep::new() }
+    }
+
+    /// Says that the moment has come, and waits for the kill.
+    fn moment(&self) -> String {
+        format!("touch '{}'; sleep {}", self.marker.display(), self.sleep.seconds())
+    }
+
+    /// Kills a run when its moment has come, and gives what is shown of it.
+    async fn kill(&self, steps: &Value, args: &[&str]) -> Value {
+        let command = self.desk.play(&one_turn(steps), args);
+        let running = self.desk.with_programs(command).start();
+        wait_for(&self.marker).await;
+        running.signal(Signal::KILL);
+        let ended = running.finish();
+        assert_eq!(ended.signal(), Some(9), "{ended:?}");
+        self.the_only_run()
+    }
+
+    fn the_only_run(&self) -> Value {
+        let listed = self.desk.runs(&["list"]);
+        let runs = listed["runs"].as_array().expect("a list");
+        assert_eq!((runs.len(), &runs[0]["state"]), (1, &json!("died")), "{listed}");
+        self.desk.runs(&["show", runs[0]["id"].as_str().expect("an id")])
+    }
+
+    /// Recovers the run, twice: the second time there is nothing to do.
+    async fn recover(&self) -> Value {
+        self.desk.assert_whole().await;
+        let recovered = self.desk.runs(&["recover"]);
+        let recovered = &recovered["recovered"][0];
+        assert_eq!(self.sleep.alive(), 0, "{recovered}");
+        let id = recovered["run"]["id"].as_str().expect("an id");
+        let again = &self.desk.runs(&["recover", id])["recovered"][0];
+        assert_eq!(again["ended_processes"], 0, "{again}");
+        assert_eq!(self.desk.runs(&["recover"])["recovered"], json!([]), "it was recovered");
+        self.desk.assert_whole().await;
+        recovered.clone()
+    }
+
+    /// Runs once more, as if nothing had happened.
+    async fn run_again(&self, args: &[&str]) -> Finished {
+        let script = json!([
+            { "write-file": { "path": "again", "content": "1" } },
+            { "commit": "Again" },
+            { "say": "<result>{\"n\":6}</result>" }
+        ]);
+        let ended = self.desk.play(&one_turn(&script), args).run();
+        assert_eq!(ended.code(), Some(0), "{}{}", ended.stdout, ended.stderr);
+        self.desk.assert_whole().await;
+        ended
+    }
+
+    /// Removes everything that the run left, and checks that nothing of it is there.
+    async fn clean(&self, run: &Value) {
+        self.desk.runs(&["clean", run["id"].as_str().expect("an id"), "--force"]);
+        assert_eq!(self.desk.worktrees().await.len(), 0);
+        let left = self.desk.branches().await;
+        assert!(left.iter().all(|name| name.starts_with("sandcastle-rescue/")), "{left:?}");
+    }
+}
+
+#[tokio::test]
+async fn w_28_a_kill_before_the_agent_begins_leaves_a_worktree_that_is_clean() {
+    let scene = Scene::new().await;
+    let hook = scene.moment();
+    let run = scene.kill(&json!([]), &[&ARGS[..], &["--host-worktree-ready", &hook]].concat()).await;
+    assert_eq!(run["worktrees"][0]["changed"], json!([]), "{run}");
+    let recovered = scene.recover().await;
+    assert!(recovered["ended_processes"].as_u64() >= Some(1), "{recovered}");
+    assert_eq!(recovered["rescued"], json!([]), "{recovered}");
+    scene.run_again(&ARGS).await;
+    scene.desk.runs(&["clean"]);
+    assert_eq!((scene.desk.worktrees().await.len(), scene.desk.branches().await.len()), (0, 0));
+}
+
+#[tokio::test]
+async fn w_28_a_kill_amid_the_work_loses_no_file_and_no_commit() {
+    let scene = Scene::new().await;
+    let steps = json!([
+        { "write-file": { "path": "made", "content": "1" } },
+        { "commit": "Work" },
+        { "write-file": { "path": "half", "content": "2" } },
+        { "shell": scene.moment() }
+    ]);
+    let run = scene.kill(&steps, &ARGS).await;
+    assert_eq!(run["branches"][0]["commits"][0]["subject"], "Work", "{run}");
+    assert_eq!(run["worktrees"][0]["changed"], json!(["half"]), "{run}");
+    assert!(run["processes"].as_array().is_some_and(|left| !left.is_empty()), "{run}");
+    assert!(run["session"]["id"].as_str().is_some_and(|id| id.starts_with("scripted-")), "{run}");
+    assert_eq!(scene.sleep.alive(), 1, "the agent goes on without anybody who waits for it");
+    let recovered = scene.recover().await;
+    assert!(recovered["ended_processes"].as_u64() >= Some(1), "{recovered}");
+    let rescue = recovered["rescued"][0]["branch"].as_str().expect("a branch");
+    assert!(scene.desk.has(rescue, "half").await && scene.desk.has(rescue, "made").await, "{recovered}");
+    assert_eq!(scene.desk.subjects("main").await, ["begin"], "nothing is merged");
+    scene.run_again(&ARGS).await;
+    scene.clean(&run).await;
+    assert!(scene.desk.has(rescue, "half").await, "what was rescued stays");
+}
+
+#[tokio::test]
+async fn w_28_a_killed_run_is_gone_on_with_as_its_journal_says() {
+    let scene = Scene::new().await;
+    let steps = json!([{ "write-file": { "path": "half", "content": "2" } }, { "shell": scene.moment() }]);
+    scene.kill(&steps, &ARGS).await;
+    let recovered = scene.recover().await;
+    let command = recovered["run"]["resume_command"].as_str().expect("a command");
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let (words, prompt) = words.split_at(words.len() - 1);
+    assert_eq!(prompt, ["'...'"]);
+    scene
+        .desk
+        .file("script.json", one_turn(&json!([{ "shell": "cat half" }, { "say": "and on" }])).to_string());
+    let ended = scene.desk.run(&[&["--format", "json"], words, &["go on"]].concat());
+    assert_eq!(ended.code(), Some(0), "{}{}", ended.stdout, ended.stderr);
+    let object = json_of(&ended);
+    assert_eq!(
+        (&object["text"], &object["session_id"]),
+        (&json!("and on"), &recovered["run"]["session"]["id"])
+    );
+}
+
+#[tokio::test]
+async fn w_28_a_kill_after_the_answer_does_not_lose_the_value() {
+    let scene = Scene::new().await;
+    let steps = json!([
+        { "write-file": { "path": "made", "content": "1" } },
+        { "commit": "Work" },
+        { "say": "<result>{\"n\":5}</result>" },
+        "complete",
+        { "shell": format!("sleep {}", scene.sleep.seconds()) }
+    ]);
+    let running = scene.desk.play(&one_turn(&steps), &ARGS).start();
+    scene.sleep.wait_for(1).await;
+    // What the agent has printed is read a moment later.
+    let answered = || {
+        let runs = scene.desk.runs(&["list"]);
+        let id = runs["runs"][0]["id"].as_str().expect("an id").to_owned();
+        !scene.desk.runs(&["show", &id])["answer"].is_null()
+    };
+    while !answered() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    running.signal(Signal::KILL);
+    assert_eq!(running.finish().signal(), Some(9));
+    let run = scene.the_only_run();
+    assert_eq!(run["answer"]["value"], json!({ "n": 5 }), "{run}");
+    let recovered = scene.recover().await;
+    assert_eq!(recovered["run"]["answer"]["value"], json!({ "n": 5 }), "{recovered}");
+    assert_eq!(recovered["run"]["branches"][0]["commits"][0]["subject"], "Work", "{recovered}");
+    scene.run_again(&ARGS).await;
+    scene.clean(&run).await;
+}
+
+/// Kills a run at the step of the landing that moves the checkout of the user; `before` holds git there before it does.
+async fn killed_in_landing(scene: &Scene, before: &str) -> Value {
+    let marker = scene.marker.display();
+    let git = format!(
+        "#!/bin/sh\nPATH=${{PATH#*:}}\ncase \" $* \" in\n*' --ff-only '*) {before}; touch '{marker}'; {HOLD};;\nesac\nexec git \"$@\"\n"
+    );
+    scene.desk.program("git", &git);
+    let root = scene.desk.repository.path().display();
+    let steps = json!([
+        { "write-file": { "path": "made", "content": "1" } },
+        { "commit": "Work" },
+        // What the user commits meanwhile makes it a merge.
+        { "shell": format!("cd '{root}' && echo 1 >hosts && git add hosts && git commit -qm Host") },
+        { "say": "<result>{\"n\":5}</result>" }
+    ]);
+    scene.kill(&steps, &ARGS).await
+}
+
+#[tokio::test]
+async fn w_28_a_kill_before_the_branch_is_moved_leaves_it_where_it_was() {
+    let scene = Scene::new().await;
+    let run = killed_in_landing(&scene, ":").await;
+    assert_eq!(run["landing"]["state"], "interrupted", "{run}");
+    assert_eq!(run["answer"]["value"], json!({ "n": 5 }), "{run}");
+    assert_eq!(scene.desk.subjects("main").await, ["Host", "begin"]);
+    let recovered = scene.recover().await;
+    let branch = recovered["run"]["branch"].as_str().expect("a branch");
+    assert_eq!(scene.desk.subjects(branch).await, ["Work", "begin"]);
+    scene.desk.git(["merge", "-q", "--no-edit", branch]).await;
+    assert!(scene.desk.has("main", "made").await && scene.desk.has("main", "hosts").await);
+    scene.run_again(&ARGS).await;
+    scene.desk.runs(&["clean"]);
+    assert_eq!((scene.desk.worktrees().await.len(), scene.desk.branches().await.len()), (0, 0));
+}
+
+#[tokio::test]
+async fn w_28_a_kill_after_the_branch_is_moved_finds_everything_landed() {
+    let scene = Scene::new().await;
+    let run = killed_in_landing(&scene, "git \"$@\"").await;
+    assert_eq!(run["landing"]["state"], "landed", "{run}");
+    assert_eq!(run["answer"]["value"], json!({ "n": 5 }), "{run}");
+    assert!(scene.desk.has("main", "made").await && scene.desk.has("main", "hosts").await);
+    scene.recover().await;
+    scene.run_again(&ARGS).await;
+    scene.desk.runs(&["clean"]);
+    assert_eq!((scene.desk.worktrees().await.len(), scene.desk.branches().await.len()), (0, 0));
+}
+
+#[tokio::test]
+async fn w_27_the_branch_of_a_killed_run_can_be_worked_on_again() {
+    let scene = Scene::new().await;
+    let named = ["--prompt", "<result>", "--tag", "result", "--branch-strategy", "branch:agent/one"];
+    let steps = json!([{ "write-file": { "path": "half", "content": "2" } }, { "shell": scene.moment() }]);
+    scene.kill(&steps, &named).await;
+    scene.recover().await;
+    let ended = scene.run_again(&named).await;
+    let object = json_of(&ended);
+    assert_eq!((&object["branch"], &object["output"]), (&json!("agent/one"), &json!({ "n": 6 })));
+    assert_eq!(scene.desk.subjects("agent/one").await, ["Again", "begin"]);
+}
