@@ -1,11 +1,19 @@
 //! [typed outputs]: crate::guide::typed_output
 //! [how a run goes and ends]: crate::guide::runs
+//! [branches, worktrees and merging back]: crate::guide::branches
+//! [sandboxes and worktrees that runs share]: crate::guide::handles
+//! [prompts and their templates]: crate::guide::prompts
+//! [hooks, files, variables and secrets]: crate::guide::setup
+//! [sessions that are resumed and forked]: crate::guide::sessions
+//! [runs that were killed]: crate::guide::recovery
+//! [logs, events and tracing]: crate::guide::observing
 //! [the agents that are built in]: crate::guide::agents
 //! [an agent of your own]: crate::guide::custom_agent
 //! [a sandbox of your own]: crate::guide::custom_sandbox
 //! [docs/ARCHITECTURE.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/ARCHITECTURE.md
 //! [docs/GLOSSARY.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/GLOSSARY.md
 //! [docs/PERFORMANCE.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/PERFORMANCE.md
+//! [docs/PARITY.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/PARITY.md
 //! [docs/SECURITY.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/SECURITY.md
 //! [CONTRIBUTING.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/CONTRIBUTING.md
 //! [Apache License 2.0]: https://github.com/sandcastle-rs/sandcastle/blob/main/LICENSE-APACHE

@@ -306,7 +306,7 @@ fn tests_named_in(document: &str) -> Vec<String> {
 #[test]
 fn the_tests_that_documents_name_exist() {
     let code: String = sources().iter().map(|path| read(path)).collect();
-    for document in ["docs/SEEDS.md", "docs/CASES.md"] {
+    for document in ["docs/SEEDS.md", "docs/CASES.md", "docs/PARITY.md"] {
         let named = tests_named_in(document);
         assert!(!named.is_empty(), "{document} names no test");
         let missing = named.into_iter().filter(|name| !code.contains(&format!("fn {name}(")));
@@ -314,18 +314,30 @@ fn the_tests_that_documents_name_exist() {
     }
 }
 
+/// The tests whose names bear a number behind one of these words, with the files that they are in.
+fn tests_numbered_by(words: &[&str]) -> Vec<(String, String)> {
+    let bears = |name: &str| {
+        let parts: Vec<&str> = name.split('_').collect();
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        parts.windows(2).any(|pair| words.contains(&pair[0]) && is_number(pair[1]))
+    };
+    let mut found = Vec::new();
+    for path in sources().into_iter().filter(|path| !path.ends_with("tidy.rs")) {
+        let text = read(&path);
+        let functions = text.lines().filter_map(|line| line.split_once("fn ")?.1.split_once('('));
+        let named = functions.filter(|(name, _)| bears(name));
+        found.extend(named.map(|(name, _)| (shown(&path), name.to_owned())));
+    }
+    found
+}
+
 #[test]
 fn numbered_tests_are_listed() {
-    let listed = tests_named_in("docs/CASES.md");
-    let mut unlisted = Vec::new();
-    for path in sources().into_iter().filter(|path| !path.ends_with("tidy.rs")) {
-        for line in read(&path).lines() {
-            let Some((_, name)) = line.split_once("fn case_") else { continue };
-            let name = format!("case_{}", name.split('(').next().unwrap_or_default());
-            if !listed.contains(&name) {
-                unlisted.push(format!("{}: {name}", shown(&path)));
-            }
-        }
+    for (document, words) in [("docs/CASES.md", &["case"][..]), ("docs/PARITY.md", &["w", "row"])] {
+        let listed = tests_named_in(document);
+        let numbered = tests_numbered_by(words);
+        assert!(!numbered.is_empty(), "no test bears a number of {document}");
+        let unlisted = numbered.into_iter().filter(|(_, name)| !listed.contains(name));
+        assert_none(&format!("not in {document}"), unlisted.map(|(path, name)| format!("{path}: {name}")));
     }
-    assert_none("not in docs/CASES.md", unlisted);
 }

@@ -227,7 +227,8 @@ pub struct Work {
     pub run_id: Option<RunId>,
     /// Commits that the agent made, oldest first, of every iteration and attempt.
     pub commits: Vec<Commit>,
-    /// The branch it worked on; `None` when it ended before that was known.
+    /// The branch that has the commits: the one it worked on, or, once they have landed, the one they landed on. `None` when
+    /// it ended before that was known.
     pub branch: Option<BranchName>,
     /// The worktree that was kept because it holds something of value.
     pub preserved_worktree: Option<PathBuf>,

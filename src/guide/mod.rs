@@ -6,6 +6,27 @@ pub mod typed_output {}
 #[doc = include_str!("runs.md")]
 pub mod runs {}
 
+#[doc = include_str!("branches.md")]
+pub mod branches {}
+
+#[doc = include_str!("prompts.md")]
+pub mod prompts {}
+
+#[doc = include_str!("setup.md")]
+pub mod setup {}
+
+#[doc = include_str!("sessions.md")]
+pub mod sessions {}
+
+#[doc = include_str!("handles.md")]
+pub mod handles {}
+
+#[doc = include_str!("observing.md")]
+pub mod observing {}
+
+#[doc = include_str!("recovery.md")]
+pub mod recovery {}
+
 #[cfg(feature = "agents")]
 #[doc = include_str!("agents.md")]
 pub mod agents {}

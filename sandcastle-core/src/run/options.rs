@@ -128,7 +128,8 @@ impl<O> RunOptions<O> {
 
     /// Sets the template file to read the prompt from. A relative path is looked up in the folder of this process.
     ///
-    /// `{{KEY}}` in it stands for the argument of that name, `\{{` for two braces.
+    /// `{{KEY}}` in it stands for the argument of that name, `\{{` for two braces. `{{SOURCE_BRANCH}}` and `{{TARGET_BRANCH}}` are
+    /// built in. An exclamation mark before a command in single backticks stands for what the command prints in the sandbox.
     pub fn prompt_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.prompts.push(PromptSource::File(path.into()));
         self

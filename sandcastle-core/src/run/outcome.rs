@@ -28,7 +28,8 @@ pub struct RunResult<O> {
     pub completion_signal: Option<String>,
     /// The commits that the agent made, oldest first, of every iteration and attempt.
     pub commits: Vec<Commit>,
-    /// The branch that it worked on.
+    /// The branch that has the commits: the one that it worked on, or with
+    /// [`merge_to_head`](crate::BranchStrategy::merge_to_head) the one that they landed on.
     pub branch: BranchName,
     /// Where the run log is.
     pub log_file: Option<PathBuf>,
@@ -167,7 +168,7 @@ pub struct StructuredOutputError {
     pub problems: Vec<Problem>,
     /// The commits that the agent made, of every attempt.
     pub commits: Vec<Commit>,
-    /// The branch that it worked on.
+    /// The branch that it worked on, and that has the commits: without a valid output nothing is merged.
     pub branch: Option<BranchName>,
     /// The worktree that was kept because it holds something of value.
     pub preserved_worktree: Option<PathBuf>,

@@ -76,12 +76,13 @@ impl InteractiveOutput for NoOutput {}
 ///
 /// # Errors
 /// Before anything is started, when the options do not pass the checks ([`Error::is_entry_check`]); afterwards when
-/// the agent fails, a time limit is reached, the run is cancelled, or no valid output is obtained
-/// ([`Error::structured_output`]). Every error of a started run carries the [`Work`] that was done.
+/// a step around the agent or the agent fails, a time limit is reached, the run is cancelled, the commits cannot be
+/// merged, or no valid output is obtained ([`Error::structured_output`]). Every error of a started run carries the
+/// [`Work`] that was done.
 ///
 /// # Cancel safety
-/// Dropping the future kills the agent and everything it started, and returns when they are gone. Commits and files
-/// stay as they are.
+/// Dropping the future kills the agent and everything it started, and returns when they are gone. Commits, files and the
+/// worktree stay as they are, and the branch can be used by another run.
 ///
 /// # Examples
 /// ```
