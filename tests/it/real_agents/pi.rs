@@ -98,15 +98,16 @@ async fn dropping_a_run_ends_a_tool() {
 
 /// It would ask whether to copy the session, and end as after a success when nobody answers.
 #[tokio::test]
-async fn a_session_belongs_to_its_folder() {
+async fn case_117_a_session_goes_on_in_another_repository() {
     let Some(subject) = Subject::pi() else { return };
-    let bench = subject.bench([Reply::text("one")]).await;
+    let bench = subject.bench([Reply::text("one"), Reply::text("two")]).await;
     let first = sandcastle::run(bench.options()).await.unwrap();
     let elsewhere = ScratchRepo::new().await.unwrap();
-    let error = sandcastle::run(first.resume("go on").cwd(elsewhere.path())).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::SessionNotFound, "{error:#}");
-    assert!(error.hints()[0].contains("in the same folder"), "{error:#}");
-    assert_eq!(bench.server.turns().len(), 1);
+    let second = sandcastle::run(first.resume("go on").cwd(elsewhere.path())).await.unwrap();
+    assert_eq!((second.text.as_str(), second.session_id()), ("two", first.session_id()));
+    let unknown = first.resume("go on").resume_session("00000000-0000-4000-8000-000000000000");
+    assert_eq!(sandcastle::run(unknown).await.unwrap_err().kind(), ErrorKind::SessionNotFound);
+    assert_eq!(bench.server.turns().len(), 2, "it was not started");
 }
 
 #[tokio::test]
