@@ -128,7 +128,6 @@ async fn a_landing_that_was_interrupted_is_told_from_one_that_was_done() {
     for lands in [false, true] {
         let run = scene.begin_with_worktree().await;
         let tip = scene.commit(&run.worktree, &format!("{lands}.txt")).await;
-        let before = scene.git(["rev-parse", "main"]).await;
         let landing = Note::Landing { source: run.branch.clone(), tip, target: "main".into() };
         let _ = run.journal.note(&landing);
         if lands {

@@ -42,7 +42,7 @@ const CLAIMS: &[(&str, &str)] = &[
 #[derive(Debug)]
 pub(super) enum Checkout {
     Nowhere,
-    In(Repository),
+    In(Box<Repository>),
 }
 
 /// How an attempt to move ended, if nothing was wrong.
@@ -85,7 +85,7 @@ impl Checkout {
             return Err(Refusal::BrokenCheckout(&tree.top).into_error(landing));
         };
         check(landing, &aimed, old, new).await?;
-        Ok(Self::In(aimed))
+        Ok(Self::In(Box::new(aimed)))
     }
 
     /// Moves the target from `old` to `new`, and its checkout with it.
