@@ -203,9 +203,14 @@ impl Git {
 
     /// Names the files that the repository's settings are in.
     #[must_use]
-    pub(super) fn settings(mut self, settings: Settings) -> Self {
-        self.settings = Some(settings);
+    pub(super) fn settings(mut self, settings: Option<Settings>) -> Self {
+        self.settings = settings;
         self
+    }
+
+    /// Names those files for the work tree whose own one is `own`.
+    pub(super) fn settings_of(&self, own: PathBuf) -> Option<Settings> {
+        self.settings.as_ref().map(|settings| settings.with_own(own))
     }
 
     /// Has calls that were begun come to their end when nobody waits for them any more, so that what they change is changed

@@ -20,7 +20,6 @@ pub(crate) struct Repository {
     top: Option<PathBuf>,
     git_dir: PathBuf,
     common_dir: PathBuf,
-    settings: Settings,
 }
 
 /// What is checked out.
@@ -72,12 +71,12 @@ impl Repository {
 
     fn of(git_dir: PathBuf, common_dir: PathBuf, top: Option<PathBuf>) -> Self {
         let settings = Settings::new(common_dir.join("config"), own_settings(&git_dir));
-        let git = Self::aimed(top.as_deref(), &git_dir, &common_dir, settings.clone());
-        Self { git, top, git_dir, common_dir, settings }
+        let git = Self::aimed(top.as_deref(), &git_dir, &common_dir, Some(settings));
+        Self { git, top, git_dir, common_dir }
     }
 
     /// Names the folders in the environment, so that no file in them that names another is asked again.
-    fn aimed(top: Option<&Path>, git_dir: &Path, common_dir: &Path, settings: Settings) -> Git {
+    fn aimed(top: Option<&Path>, git_dir: &Path, common_dir: &Path, settings: Option<Settings>) -> Git {
         let git = Git::at(top.unwrap_or(git_dir))
             .env("GIT_DIR", git_dir)
             .env("GIT_COMMON_DIR", common_dir)
@@ -125,19 +124,18 @@ impl Repository {
 
     /// Aims at the work tree `top`, whose own state is in `git_dir`, whatever the file `.git` in it says.
     pub(crate) fn aimed_at(&self, top: &Path, git_dir: &Path) -> Self {
-        let settings = self.settings.with_own(own_settings(git_dir));
+        let settings = self.git.settings_of(own_settings(git_dir));
         Self {
-            git: Self::aimed(Some(top), git_dir, &self.common_dir, settings.clone()),
+            git: Self::aimed(Some(top), git_dir, &self.common_dir, settings),
             top: Some(top.to_path_buf()),
             git_dir: git_dir.to_path_buf(),
             common_dir: self.common_dir.clone(),
-            settings,
         }
     }
 
     /// Returns git, aimed at the folder that all work trees share and at none of them.
     pub(super) fn beside_work_trees(&self) -> Git {
-        let settings = self.settings.with_own(own_settings(&self.common_dir));
+        let settings = self.git.settings_of(own_settings(&self.common_dir));
         Self::aimed(None, &self.common_dir, &self.common_dir, settings)
     }
 

@@ -133,6 +133,8 @@ impl Listing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::git::Repository;
+    use crate::testing::ScratchRepo;
 
     #[test]
     fn what_depends_on_more_than_the_files_is_not_kept() {
@@ -170,5 +172,35 @@ mod tests {
         std::fs::remove_file(&shared).unwrap();
         std::os::unix::fs::symlink("/dev/null", &shared).unwrap();
         assert!(settings.content().is_none());
+    }
+
+    #[tokio::test]
+    async fn what_an_agent_wrote_since_is_overruled_also_in_a_file_that_is_included() {
+        let scratch = ScratchRepo::new().await.unwrap();
+        scratch.git(["config", "core.aaaa", "x"]).await.unwrap();
+        let repository = Repository::discover(scratch.path()).await.unwrap();
+        let trap = scratch.path().join(".git/trapped");
+        let filter = format!("[filter \"t\"]\n\tclean = touch {}; cat\n", trap.display());
+        let config = scratch.path().join(".git/config");
+        let harmless = std::fs::read_to_string(&config).unwrap();
+        let included = scratch.path().join(".git/more");
+        let inclusion = format!("{harmless}[include]\n\tpath = {}\n", included.display());
+        scratch.write(".gitattributes", "* filter=t\n").unwrap();
+        let look = async || {
+            // Of the same length, so that git has to read it.
+            scratch.write("README.md", format!("# {} scratch repository\n", fastrand::lowercase())).unwrap();
+            repository.status().await.unwrap();
+            assert!(!trap.exists());
+        };
+        look().await;
+        for (content, more) in
+            [(format!("{harmless}{filter}"), ""), (inclusion.clone(), ""), (inclusion, &filter)]
+        {
+            std::fs::write(&included, more).unwrap();
+            std::fs::write(&config, content).unwrap();
+            look().await;
+        }
+        scratch.git(["status", "--short"]).await.unwrap();
+        assert!(trap.exists(), "the trap is none");
     }
 }

@@ -21,7 +21,7 @@ mod shelf;
 mod tests;
 mod writer;
 
-pub(crate) use self::note::{Begun, Fate, Format, Note, NotedCommit, Origin, StoredPath};
+pub(crate) use self::note::{Begun, Fate, Format, Note, NotedCommit, Origin};
 pub use self::report::{
     Answer, BranchLeft, Cleaned, CleanedItem, LandingLeft, LandingState, Outcome, ProcessLeft, Recovery,
     Rescued, RescuedWork, RunReport, RunState, SandboxLeft, SessionLeft, WorktreeLeft,

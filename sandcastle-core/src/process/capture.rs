@@ -23,13 +23,6 @@ struct Gentle {
 
 /// Runs `program`; its standard output may have `limit` bytes, and it may take as long as `timeout`.
 ///
-/// A dropped future kills it.
-pub(crate) async fn capture(program: &Program, limit: usize, timeout: Duration) -> io::Result<Captured> {
-    finished(&mut Running::start(program)?, limit, timeout).await
-}
-
-/// As [`capture`], for a program that would leave a mess if it was killed.
-///
 /// A dropped future, also one that reaches its timeout, waits as long as `patience` for the program to come to its end,
 /// on this thread, then asks it to stop, and kills it only if it does not.
 pub(crate) async fn capture_gently(
@@ -40,6 +33,12 @@ pub(crate) async fn capture_gently(
 ) -> io::Result<Captured> {
     let mut gentle = Gentle { running: Running::start(program)?, patience };
     finished(&mut gentle.running, limit, timeout).await
+}
+
+/// As [`capture_gently`], but a dropped future kills the program.
+#[cfg(test)]
+pub(crate) async fn capture(program: &Program, limit: usize, timeout: Duration) -> io::Result<Captured> {
+    finished(&mut Running::start(program)?, limit, timeout).await
 }
 
 async fn finished(running: &mut Running, limit: usize, timeout: Duration) -> io::Result<Captured> {

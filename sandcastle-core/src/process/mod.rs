@@ -1,6 +1,6 @@
 //! The only code that starts programs.
 //!
-//! A [`Program`] says what to start, [`Running`] is one that runs, [`capture`] runs one to its end and keeps what it
+//! A [`Program`] says what to start, [`Running`] is one that runs, [`capture_gently`] runs one to its end and keeps what it
 //! printed. Each gets a process group of its own, both its output pipes are read as they fill, and it is really ended,
 //! with everything it started, when it is told to stop and when its handle is dropped (see `tree`). Where no
 //! handle is left because its owner was killed, [`Leftovers`] finds and ends what it had started. What a program means to
@@ -16,7 +16,9 @@ mod running;
 mod tail;
 mod tree;
 
-pub(crate) use self::capture::{capture, capture_gently};
+#[cfg(test)]
+pub(crate) use self::capture::capture;
+pub(crate) use self::capture::capture_gently;
 pub(crate) use self::identity::ProcessIdentity;
 pub(crate) use self::leftovers::{Leftovers, are_own};
 pub use self::program::{Inherit, Program, Streams};

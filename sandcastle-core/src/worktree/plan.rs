@@ -12,7 +12,7 @@ use super::strategy::{BranchStrategy, Way};
 use crate::config::{ConfigDir, Kept};
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::{Head, Presence, Repository, Worktree, branch_ref, real_path};
-use crate::id::{BranchName, CommitId, RunId};
+use crate::id::{BranchName, RunId};
 
 /// The branches of one run.
 #[derive(Debug)]

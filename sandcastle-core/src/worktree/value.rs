@@ -77,10 +77,11 @@ impl Look {
         if let Some(operation) = repository.operation() {
             self.note(Value::Dirty(format!("a {} was begun in it and not ended", operation.name())));
         }
-        let Status { head, changes } = repository.status().await?;
+        let (status, hidden) = tokio::join!(repository.status(), repository.hidden());
+        let Status { head, changes } = status?;
         self.commit = head.commit;
         self.change(changes);
-        let Hidden { repositories, files } = repository.hidden().await?;
+        let Hidden { repositories, files } = hidden?;
         if !files.is_empty() {
             let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
             self.note(Value::Unknown(named("git was told not to look at some files", &files)));

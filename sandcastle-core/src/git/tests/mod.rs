@@ -5,4 +5,4 @@ mod hostile;
 mod trap;
 mod wall;
 
-pub(crate) use self::trap::{TRAPS, Trap, Trapped};
+pub(crate) use self::trap::{TRAPS, Trapped};

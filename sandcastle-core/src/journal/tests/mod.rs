@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::writer::JOURNAL;
-use super::{Begun, Fate, Journal, Note, Origin, Runs, StoredPath};
+use super::{Begun, Fate, Journal, Note, Origin, Runs, note::StoredPath};
 use crate::config::{ConfigDir, Kept};
 use crate::id::RunId;
 use crate::process::{Leftovers, Mark, Program};
