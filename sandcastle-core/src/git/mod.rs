@@ -23,6 +23,7 @@ mod worktrees;
 pub(crate) use self::borrowed::Borrowed;
 pub(crate) use self::command::{Answer, DROPPED_VARIABLES, Git, path_from, print};
 pub(crate) use self::fetch::Fetch;
+pub(crate) use self::identity::Identity;
 pub(crate) use self::refs::{Refs, branch_ref};
 pub(crate) use self::repository::{Head, Repository};
 pub(crate) use self::status::{Change, Hidden, Operation, Status};

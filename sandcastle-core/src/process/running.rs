@@ -117,11 +117,6 @@ impl Running {
         self.child.id()
     }
 
-    /// Returns the mark that the program and everything it starts carry.
-    pub(crate) fn mark(&self) -> Option<&Mark> {
-        self.tree.mark()
-    }
-
     /// Returns the end of what it printed on its standard error.
     #[must_use]
     pub fn stderr(&self) -> &Tail {

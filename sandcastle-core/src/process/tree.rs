@@ -118,11 +118,6 @@ impl Tree {
         }
     }
 
-    /// Returns the mark that the program was started with.
-    pub(super) fn mark(&self) -> Option<&Mark> {
-        self.marks.first()
-    }
-
     /// Lists the processes that are there now and live.
     #[cfg(target_os = "linux")]
     pub(super) fn members(&mut self) -> Vec<i32> {

@@ -17,7 +17,7 @@ pub(super) async fn run(args: RunArgs, reporter: &Reporter) -> Result<Exit, Fail
     let options = configured(&args)?
         .on_event(move |event| told.event(event))
         .cancel(cancelled_by_signals(Keyboard::default()));
-    let failed = |error| failed(error, &args);
+    let failed = |error: Error| failed(&error, &args);
     match &args.output.tag {
         Some(tag) => {
             let mut spec = spec(tag, args.output.schema.as_deref(), args.output.text)?;
@@ -88,13 +88,13 @@ fn summary<O>(result: &RunResult<O>, answer: &str) -> String {
 }
 
 /// Adds to a failure what there is to go on with.
-fn failed(error: Error, args: &RunArgs) -> Failure {
-    let Some(work) = error.work() else { return Failure::at_entry(&error) };
+fn failed(error: &Error, args: &RunArgs) -> Failure {
+    let Some(work) = error.work() else { return Failure::at_entry(error) };
     let next = Next {
         show: work.run_id.as_ref().map(|run| next::show(run.as_str(), args.site.cwd.as_deref())),
         resume: resume(work, args),
     };
-    Failure::of_run(&error, &next)
+    Failure::of_run(error, &next)
 }
 
 /// Words the command line that continues the conversation, where the work of the run is.
