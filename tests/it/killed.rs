@@ -238,6 +238,14 @@ async fn w_27_the_branch_of_a_killed_run_can_be_worked_on_again() {
     let named = ["--prompt", "<result>", "--tag", "result", "--branch-strategy", "branch:agent/one"];
     let steps = json!([{ "write-file": { "path": "half", "content": "2" } }, { "shell": scene.moment() }]);
     scene.kill(&steps, &named).await;
+    // The agent is still at work: nobody works beside it, and nobody takes its worktree away.
+    assert_eq!(scene.sleep.alive(), 1);
+    let refused = scene.desk.play(&one_turn(&json!([{ "say": "x" }])), &named).run();
+    let said = &json_of(&refused)["error"];
+    assert_eq!(said["kind"], "branch-busy", "{said}");
+    assert!(format!("{said}").contains("runs recover"), "{said}");
+    assert_eq!(scene.desk.worktrees().await.len(), 1);
+    scene.sleep.wait_for(1).await;
     scene.recover().await;
     let ended = scene.run_again(&named).await;
     let object = json_of(&ended);

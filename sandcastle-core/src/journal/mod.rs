@@ -11,6 +11,7 @@
 mod clean;
 mod ground;
 mod note;
+mod orphans;
 mod reader;
 mod remains;
 mod report;
@@ -22,6 +23,7 @@ mod tests;
 mod writer;
 
 pub(crate) use self::note::{Begun, Fate, Format, Note, NotedCommit, Origin};
+pub(crate) use self::orphans::{Orphans, orphans_in};
 pub use self::report::{
     Answer, BranchLeft, Cleaned, CleanedItem, LandingLeft, LandingState, Outcome, ProcessLeft, Recovery,
     Rescued, RescuedWork, RunReport, RunState, SandboxLeft, SessionLeft, WorktreeLeft,

@@ -45,12 +45,17 @@ pub(super) enum CutOff {
     OutOfTime,
 }
 
+/// How often a silence is told while it lasts.
+const TOLD_EVERY: Duration = Duration::from_secs(60);
+
 /// The limit on silence: one length while the agent works, another one when it has finished.
 #[derive(Debug)]
 pub(super) struct Silence {
     since: Instant,
     limits: Limits,
     finished: bool,
+    /// How often this silence was told.
+    told: u32,
 }
 
 /// Which limit on silence was reached.
@@ -64,12 +69,28 @@ pub(super) enum Silent {
 
 impl Silence {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { since: Instant::now(), limits, finished: false }
+        Self { since: Instant::now(), limits, finished: false, told: 0 }
     }
 
     /// Notes that the agent did something.
     pub(super) fn broken(&mut self) {
         self.since = Instant::now();
+        self.told = 0;
+    }
+
+    /// Returns when the silence of an agent that is at work has lasted for another minute.
+    pub(super) async fn another_minute(&self) {
+        let at = self.since.checked_add(TOLD_EVERY * (self.told + 1));
+        match at.filter(|_| !self.finished) {
+            Some(at) => sleep_until(at).await,
+            None => pending().await,
+        }
+    }
+
+    /// Notes that the silence was told, and returns how many minutes it has lasted.
+    pub(super) fn tell(&mut self) -> u32 {
+        self.told += 1;
+        self.told
     }
 
     /// Notes that the agent has finished.
@@ -103,5 +124,28 @@ impl Silence {
 
     fn kind(&self) -> Silent {
         if self.finished { Silent::AfterTheEnd } else { Silent::AtWork }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn row_011_each_minute_of_silence_is_told_until_it_is_broken() {
+        let limit = Duration::from_secs(600);
+        let mut silence = Silence::new(Limits::new(limit, limit, None));
+        let begun = Instant::now();
+        for minute in 1..=3 {
+            silence.another_minute().await;
+            assert_eq!((silence.tell(), begun.elapsed().as_secs()), (minute, u64::from(minute) * 60));
+        }
+        silence.broken();
+        let broken = Instant::now();
+        silence.another_minute().await;
+        assert_eq!((silence.tell(), broken.elapsed().as_secs()), (1, 60));
+        silence.finished();
+        let never = tokio::time::timeout(Duration::from_secs(6000), silence.another_minute()).await;
+        assert!(never.is_err(), "an agent that has finished may be silent");
     }
 }

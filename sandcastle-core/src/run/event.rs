@@ -88,6 +88,11 @@ pub enum RunEvent {
         /// What.
         event: AgentEvent,
     },
+    /// The agent at work has printed nothing for so many minutes; told every minute.
+    Silent {
+        /// Since it last printed something that counts.
+        minutes: u32,
+    },
     /// An agent process has ended.
     IterationEnded {
         /// How.

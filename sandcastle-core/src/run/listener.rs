@@ -108,6 +108,10 @@ impl<'a> Listener<'a> {
                     Err(error) => return End::Lost(error),
                 },
                 silent = self.silence.reached() => return End::from(silent),
+                () = self.silence.another_minute() => {
+                    ledger.tell(&RunEvent::Silent { minutes: self.silence.tell() });
+                    continue;
+                }
             }
             self.read_lines(ledger);
             // Output that is always ready keeps the timer from being asked.

@@ -12,7 +12,7 @@ use super::deadline::Limits;
 use super::entry;
 use super::environment::Environment;
 use super::ground::Lot;
-use super::setup::{Notice, SetUp, Teller, joined};
+use super::setup::{Notice, SetUp, Teller, check_nobody_is_left, joined};
 use super::shell::Bounds;
 use super::site::Site;
 use crate::config::ConfigDir;
@@ -88,6 +88,7 @@ impl Making {
 
     /// Makes the worktree ready, and says what went wrong without failing that.
     pub(super) async fn worktree(&self) -> Result<(Place, Vec<String>)> {
+        check_nobody_is_left(&self.repository, &self.plan, 1)?;
         let mut place = self.plan.open(1, self.site.timeouts.worktree).await?;
         let mut warnings = place.notes();
         let mut listener = |notice| warn(&mut warnings, notice);

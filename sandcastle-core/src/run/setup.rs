@@ -12,10 +12,12 @@ use super::event::RunEvent;
 use super::shell::{Bounds, Shell};
 use super::site::Site;
 use super::trace;
+use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
+use crate::journal::{Orphans, orphans_in};
 use crate::sandbox::{SandboxHandle, SandboxProvider, SandboxRequest};
-use crate::worktree::{self, Place};
+use crate::worktree::{self, Place, Plan};
 
 /// What it takes to make a place ready.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +124,26 @@ impl SetUp<'_> {
             Err(_) => Some(format!("the sandbox `{name}` was not closed within {limit:?}")),
         }
     }
+}
+
+/// Checks that no program of a run that was killed is still at work in the worktree of an iteration.
+///
+/// # Errors
+/// [`ErrorKind::BranchBusy`] when one is.
+pub(super) fn check_nobody_is_left(repository: &Repository, plan: &Plan, number: u32) -> Result<()> {
+    let there = plan.folder(number).filter(|folder| folder.exists());
+    let Some(orphans) = there.and_then(|folder| orphans_in(&ConfigDir::of(repository), &folder)) else {
+        return Ok(());
+    };
+    let Orphans { run, processes } = orphans;
+    let branch = plan.source_branch(number);
+    let pids: Vec<String> = processes.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "work on `{branch}`: programs of the run {run}, which was killed, still do (process {})",
+        pids.join(", ")
+    );
+    Err(Error::new(ErrorKind::BranchBusy, message)
+        .with_hint(format!("`sandcastle runs recover {run}` ends them and says what they left")))
 }
 
 /// Joins without a slash at the end where nothing is joined.

@@ -46,6 +46,7 @@ pub(super) fn event(event: &RunEvent) {
         RunEvent::HookEnded { hook, exit, .. } => info!(hook, %exit, "hook ended"),
         RunEvent::Expanded { tokens, .. } => info!(tokens, "shell expression replaced"),
         RunEvent::IterationStarted { number } => info!(number, "agent process started"),
+        RunEvent::Silent { minutes } => info!(minutes, "agent silent"),
         RunEvent::IterationEnded { exit, usage } => {
             info!(%exit, tokens = usage.total_tokens(), "agent process ended");
         }

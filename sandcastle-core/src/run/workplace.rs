@@ -11,7 +11,7 @@ use super::driver::Job;
 use super::ground::Ground;
 use super::iteration::Stage;
 use super::ledger::Ledger;
-use super::setup::{Teller, joined};
+use super::setup::{Teller, check_nobody_is_left, joined};
 use crate::error::Result;
 use crate::git::Wall;
 use crate::sandbox::SandboxHandle;
@@ -179,6 +179,7 @@ impl Tenure {
         let tenure = match &job.settings.ground {
             Ground::Lent(lot) => Self::Lent(lot.place()?),
             Ground::Own => {
+                check_nobody_is_left(&job.checked.repository, &job.checked.plan, number)?;
                 ledger.opening(&job.checked.plan, number);
                 let opening = job.checked.plan.open(number, job.timeouts().worktree);
                 let opened = job.bounds().apply("make the worktree", opening).await;

@@ -85,6 +85,10 @@ pub(super) fn entry(event: &RunEvent) -> Entry<'_> {
             format!("shell expression `{}` gave about {tokens} tokens", one_line(command))
         }
         RunEvent::IterationStarted { number } => format!("{} agent process {number}", now()),
+        RunEvent::Silent { minutes } => {
+            let plural = if *minutes == 1 { "" } else { "s" };
+            format!("{} the agent has printed nothing for {minutes} minute{plural}", now())
+        }
         RunEvent::IterationEnded { exit, usage } => format!("{} {exit}{}", now(), used(usage)),
         RunEvent::TerminalLent { agent } => format!("{} {agent} has the terminal", now()),
         RunEvent::TerminalReturned { exit } => format!("{} {exit}", now()),

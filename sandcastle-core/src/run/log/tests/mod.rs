@@ -131,6 +131,7 @@ fn every_event_has_its_line() {
         RunEvent::SessionCaptured { id: SessionId::new("s1").unwrap(), file: "/s1.jsonl".into() },
         RunEvent::Merged { source: fix, target: main, commits: 2 },
         RunEvent::RawLine { line: "{\"type\":1}".into() },
+        RunEvent::Silent { minutes: 2 },
     ]);
     for line in [
         "--- reused worktree of fix: /w\n",
@@ -140,6 +141,7 @@ fn every_event_has_its_line() {
         "--- session s1 kept in /s1.jsonl\n",
         "2 commits of fix merged into main\n",
         "  # {\"type\":1}\n",
+        "the agent has printed nothing for 2 minutes\n",
     ] {
         assert!(log.contains(line), "{line:?} is not in\n{log}");
     }

@@ -1,0 +1,36 @@
+//! Who still works in a worktree though the run that made it was killed.
+//!
+//! A kill takes the run and leaves its agent, which goes on until it prints something. Nobody else may work beside it.
+
+use std::path::Path;
+
+use super::reader::{self, Life};
+use super::remains::resolved;
+use super::shelf;
+use crate::config::{ConfigDir, Kept};
+use crate::id::RunId;
+use crate::process::Leftovers;
+
+/// The programs of a run that was killed.
+#[derive(Debug)]
+pub(crate) struct Orphans {
+    pub(crate) run: RunId,
+    /// Their process ids.
+    pub(crate) processes: Vec<u32>,
+}
+
+/// Looks for programs that a killed run has left at work in a worktree.
+///
+/// Journals that cannot be read are passed over: they name nobody.
+pub(crate) fn orphans_in(config: &ConfigDir, worktree: &Path) -> Option<Orphans> {
+    let (runs, worktree) = (config.place_of(Kept::Runs), resolved(worktree));
+    let ids = shelf::ids(&runs).unwrap_or_default().into_iter();
+    ids.filter_map(|id| reader::read(&runs.join(id.as_str()), &id).ok())
+        .filter(|run| run.life == Life::Gone && run.ended.is_none())
+        .filter(|run| run.worktrees.iter().any(|noted| resolved(&noted.path) == worktree))
+        .find_map(|run| {
+            let left = Leftovers::of(run.marks.iter().cloned()).list();
+            let processes: Vec<u32> = left.into_iter().map(|process| process.pid).collect();
+            (!processes.is_empty()).then_some(Orphans { run: run.id, processes })
+        })
+}
