@@ -15,6 +15,7 @@ mod reading;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(crate) use self::reading::read_bounded;
 
@@ -23,6 +24,10 @@ use self::policy::{Difference, Harm};
 use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
 
+/// How often is looked again at what another run may just be changing.
+const SECOND_LOOKS: u32 = 10;
+/// How long it is waited before that.
+const PAUSE: Duration = Duration::from_millis(50);
 /// How many changes one error names.
 const MAX_NAMED: usize = 20;
 /// How much of a name is shown.
@@ -58,18 +63,28 @@ impl Wall {
     /// # Errors
     /// [`ErrorKind::RepositoryChanged`] with the names of all other changes, never with values, which may be secrets.
     pub(crate) async fn check(&self) -> Result<Vec<String>> {
-        let mut after = Fingerprint::like(&self.before);
-        let unread = after.take(&self.repository).await.err();
-        let changes = self.changes(&after, unread.is_some());
-        let (harmless, harmful): (Vec<_>, Vec<_>) =
-            changes.into_iter().partition(|change| self.harm(change) == Harm::None);
-        match (harmful.is_empty(), unread) {
-            (true, None) => Ok(harmless.iter().map(|change| self.named(change)).collect()),
-            (true, Some(error)) => Err(self.refused("it cannot be read any more").with_source(error)),
-            (false, unread) => {
-                let refused = self.refused(&self.listed(&harmful));
-                Err(if let Some(error) = unread { refused.with_source(error) } else { refused })
+        let mut looks_left = SECOND_LOOKS;
+        loop {
+            let mut after = Fingerprint::like(&self.before);
+            let unread = after.take(&self.repository).await.err();
+            let changes = self.changes(&after, unread.is_some());
+            let (harmless, harmful): (Vec<_>, Vec<_>) =
+                changes.into_iter().partition(|change| self.harm(change) == Harm::None);
+            // Other runs make and remove work trees meanwhile, each in several steps.
+            let may_pass = |change: &Change<'_>| self.other_admin(change.item).is_some();
+            if !harmful.is_empty() && harmful.iter().all(may_pass) && looks_left > 0 {
+                looks_left -= 1;
+                tokio::time::sleep(PAUSE).await;
+                continue;
             }
+            return match (harmful.is_empty(), unread) {
+                (true, None) => Ok(harmless.iter().map(|change| self.named(change)).collect()),
+                (true, Some(error)) => Err(self.refused("it cannot be read any more").with_source(error)),
+                (false, unread) => {
+                    let refused = self.refused(&self.listed(&harmful));
+                    Err(if let Some(error) = unread { refused.with_source(error) } else { refused })
+                }
+            };
         }
     }
 
@@ -92,14 +107,17 @@ impl Wall {
 
     /// Work trees come and go with other runs; only what has been there all the time can have been changed.
     fn is_of_another_run(&self, item: &Item) -> bool {
-        let (Item::Path(path) | Item::Setting(path, _)) = item else { return false };
-        let worktrees = self.repository.common_dir().join("worktrees");
-        let Some(admin) = path.strip_prefix(&worktrees).ok().and_then(|path| path.iter().next()) else {
-            return false;
-        };
-        let admin = worktrees.join(admin);
+        let Some(admin) = self.other_admin(item) else { return false };
         let was_there = self.before.items.contains_key(&Item::Path(admin.join("gitdir")));
-        admin != self.repository.git_dir() && (!was_there || !admin.exists())
+        !was_there || !admin.exists()
+    }
+
+    /// Returns the folder of another work tree's own state that an item belongs to.
+    fn other_admin(&self, item: &Item) -> Option<PathBuf> {
+        let (Item::Path(path) | Item::Setting(path, _)) = item else { return None };
+        let worktrees = self.repository.common_dir().join("worktrees");
+        let name = path.strip_prefix(&worktrees).ok()?.iter().next()?;
+        Some(worktrees.join(name)).filter(|admin| admin != self.repository.git_dir())
     }
 
     fn harm(&self, change: &Change<'_>) -> Harm {
