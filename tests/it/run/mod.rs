@@ -4,6 +4,7 @@ mod attempts;
 mod ending;
 mod entry;
 mod handles;
+mod held;
 mod hooks;
 mod iterations;
 mod merging;
