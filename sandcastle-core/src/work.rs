@@ -4,7 +4,7 @@
 
 use std::ops::{Add, AddAssign};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -148,6 +148,7 @@ pub struct Iteration {
     /// The conversation it held, as far as the agent named it.
     pub session_id: Option<SessionId>,
     /// The agent's own file of that conversation, where it keeps one on this host.
+    #[serde(serialize_with = "optional_path")]
     pub session_file: Option<PathBuf>,
     /// What it used.
     pub usage: Usage,
@@ -166,6 +167,29 @@ impl Iteration {
 
 fn seconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(duration.as_secs_f64())
+}
+
+/// Writes a path as text. A path may hold any bytes; serde's own form of it fails where they are not UTF-8.
+pub(crate) fn path<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+/// As [`path`], for one that may be absent.
+pub(crate) fn optional_path<S: serde::Serializer>(
+    path: &Option<PathBuf>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
+}
+
+/// As [`path`], for several that may be unknown.
+pub(crate) fn optional_paths<S: serde::Serializer>(
+    paths: &Option<Vec<PathBuf>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let paths =
+        paths.as_ref().map(|paths| paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>());
+    paths.serialize(serializer)
 }
 
 /// Records one try at a structured output: the first answer, or a retry.
@@ -231,6 +255,7 @@ pub struct Work {
     /// it ended before that was known.
     pub branch: Option<BranchName>,
     /// The worktree that was kept because it holds something of value.
+    #[serde(serialize_with = "optional_path")]
     pub preserved_worktree: Option<PathBuf>,
     /// The agent processes, in order.
     pub iterations: Vec<Iteration>,
@@ -244,6 +269,7 @@ pub struct Work {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Where the run log is.
+    #[serde(serialize_with = "optional_path")]
     pub log_file: Option<PathBuf>,
     /// Things that went wrong without failing the run.
     pub warnings: Vec<String>,

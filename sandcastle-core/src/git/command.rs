@@ -56,6 +56,9 @@ const HARDENED: &[&str] = &[
     "core.quotePath=false",
     // A rescue takes files as they are.
     "core.safecrlf=false",
+    // What git says ends up in errors, cut to a length: it has to begin with what is wrong.
+    "advice.graftFileDeprecated=false",
+    "color.ui=false",
     "log.showSignature=false",
     "merge.verifySignatures=false",
     "commit.gpgSign=false",

@@ -51,6 +51,9 @@ pub(crate) enum Removal {
     Anyway,
 }
 
+/// What git reads of the state of every work tree when it lists them.
+const STATE_FILES: [&str; 4] = ["HEAD", "gitdir", "commondir", "locked"];
+
 /// Resolves the symlinks of a path, of its folder at least if it is not there itself.
 pub(crate) fn real_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| match (path.parent(), path.file_name()) {
@@ -62,12 +65,20 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
 }
 
 impl Repository {
+    /// Has git list all work trees, the main one first, as fields that end with zeros.
+    pub(crate) async fn worktree_list(&self) -> Result<Vec<u8>> {
+        let states = fs::read_dir(self.common_dir().join("worktrees")).into_iter().flatten().flatten();
+        let read = states.flat_map(|state| STATE_FILES.map(|file| state.path().join(file)));
+        let git = self.git().clone().reads_first(read);
+        Ok(git.does("list the worktrees", ["worktree", "list", "--porcelain", "-z"]).await?.stdout)
+    }
+
     /// Lists all work trees, the main one first.
     pub(crate) async fn worktrees(&self) -> Result<Vec<Worktree>> {
-        let answer = self.git().does("list the worktrees", ["worktree", "list", "--porcelain", "-z"]).await?;
+        let list = self.worktree_list().await?;
         let own_folders = self.worktree_git_dirs();
         let mut found: Vec<Worktree> = Vec::new();
-        for line in answer.stdout.split(|byte| *byte == 0) {
+        for line in list.split(|byte| *byte == 0) {
             let (key, value) = match line.iter().position(|byte| *byte == b' ') {
                 Some(space) => (&line[..space], &line[space + 1..]),
                 None => (line, &[][..]),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::RunId;
-use crate::work::Commit;
+use crate::work::{self, Commit};
 
 /// Tells how a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -80,6 +80,7 @@ pub struct RunReport {
     /// The branch strategy.
     pub strategy: Option<String>,
     /// The folder that it was asked to work in.
+    #[serde(serialize_with = "work::optional_path")]
     pub cwd: Option<PathBuf>,
     /// The process that drives it.
     pub pid: Option<u32>,
@@ -116,6 +117,7 @@ pub struct RunReport {
 #[non_exhaustive]
 pub struct WorktreeLeft {
     /// Where it is.
+    #[serde(serialize_with = "work::path")]
     pub path: PathBuf,
     /// The branch that is checked out in it, or that a rebase in it is about.
     pub branch: Option<String>,
@@ -123,6 +125,7 @@ pub struct WorktreeLeft {
     pub head: Option<String>,
     /// Files with changes that are in no commit, untracked ones included and ignored ones not; `None` if that could not
     /// be found out.
+    #[serde(serialize_with = "work::optional_paths")]
     pub changed: Option<Vec<PathBuf>>,
     /// What else is in it that may be of value: an operation of git that is under way, work in submodules, hidden changes.
     pub unclear: Vec<String>,
@@ -170,6 +173,7 @@ pub struct SessionLeft {
     /// Its id, of the form of a [`SessionId`](crate::SessionId).
     pub id: String,
     /// The agent's own file of it, if it is still there.
+    #[serde(serialize_with = "work::optional_path")]
     pub file: Option<PathBuf>,
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::event::AgentEvent;
 use crate::id::{BranchName, SessionId};
-use crate::work::{AttemptOutcome, Exit, Usage};
+use crate::work::{self, AttemptOutcome, Exit, Usage};
 
 /// Reports one thing that happened in a run.
 ///
@@ -30,11 +30,13 @@ pub enum RunEvent {
     /// The run log is open.
     LogOpened {
         /// Its file; `tail -f` follows it.
+        #[serde(serialize_with = "work::path")]
         path: PathBuf,
     },
     /// The worktree is there.
     WorktreeReady {
         /// Where.
+        #[serde(serialize_with = "work::path")]
         path: PathBuf,
         /// The branch that is checked out in it.
         branch: BranchName,
@@ -105,6 +107,7 @@ pub enum RunEvent {
         /// The conversation.
         id: SessionId,
         /// Where it is now.
+        #[serde(serialize_with = "work::path")]
         file: PathBuf,
     },
     /// The commits were brought to the branch that they were made for.

@@ -124,14 +124,24 @@ impl Ledger {
         }
     }
 
-    /// Notes that the commits of an iteration are where they belong.
-    pub(super) fn landed(&mut self, landing: &Landing<'_>, landed: &Landed) {
+    /// Notes that the commits of an iteration are where they belong, except for those that were left out.
+    pub(super) fn landed(&mut self, landing: &Landing<'_>, landed: &Landed, gathered: &Gathered) {
         self.note_landed(landing, landed);
         let (source, target) = (landing.source, landing.target);
-        let commits = self.work.commits.len() - self.landed.len();
-        let commits = u32::try_from(commits).unwrap_or(u32::MAX);
+        let all = self.work.commits.len() - self.landed.len();
+        let commits = u32::try_from(all.saturating_sub(gathered.left_out)).unwrap_or(u32::MAX);
         self.landed.clone_from(&self.work.commits);
-        self.work.branch = Some(target.clone());
+        if gathered.left_out > 0 {
+            self.warn(format!(
+                "of the {all} commits that are listed, {} are not in `{target}`",
+                gathered.left_out
+            ));
+        }
+        match (commits, gathered.left_out) {
+            (0, 1..) if gathered.branch == "HEAD" => return,
+            (0, 1..) => return self.note_branch(gathered.branch.clone()),
+            _ => self.work.branch = Some(target.clone()),
+        }
         if commits > 0 {
             self.tell(&RunEvent::Merged { source: source.clone(), target: target.clone(), commits });
         }

@@ -160,17 +160,18 @@ async fn capture(job: &Job, workplace: &Workplace, ledger: &mut Ledger) {
 
 /// Merges what was gathered into the target branch.
 async fn land(job: &Job, place: &Place, gathered: Result<Gathered>, ledger: &mut Ledger) -> Result<()> {
-    let Some(tip) = gathered?.tip else { return Ok(()) };
+    let gathered = gathered?;
+    let Some(tip) = &gathered.tip else { return Ok(()) };
     let landing = Landing {
         repository: &job.checked.repository,
         source: place.branch(),
-        tip: &tip,
+        tip,
         target: job.checked.plan.target_branch(),
         limit: job.timeouts().merge_to_host,
     };
     ledger.landing(&landing);
     let landed = landing.land().await?;
-    ledger.landed(&landing, &landed);
+    ledger.landed(&landing, &landed, &gathered);
     Ok(())
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Gathered {
     pub(crate) branch: BranchName,
     /// What should land; `None` when there is no commit at all.
     pub(crate) tip: Option<CommitId>,
+    /// How many of the commits do not land with it.
+    pub(crate) left_out: usize,
     /// What a person should know about it.
     pub(crate) notes: Vec<String>,
 }
@@ -72,8 +74,25 @@ pub(super) async fn gather(place: &Place, origin: &Origin) -> Result<Gathered> {
         origin.base().into_iter().chain(then).chain(others.map(|(_, id)| id)).collect();
     let tips: Vec<&CommitId> = ends.tips.iter().collect();
     let commits = own_commits(place, origin, &tips, &others).await?;
+    let left_out = left_out(repository, &commits, &tips, ends.tip.as_ref()).await?;
     let branch = if re_attached(place, &head, &ends).await? { place.branch().clone() } else { head.branch };
-    Ok(Gathered { commits, branch, tip: ends.tip, notes: ends.note.into_iter().collect() })
+    Ok(Gathered { commits, branch, tip: ends.tip, left_out, notes: ends.note.into_iter().collect() })
+}
+
+/// Counts the commits that cannot be reached from what should land: the agent left two ends, neither ahead of the other.
+async fn left_out(
+    repository: &Repository,
+    commits: &[Commit],
+    tips: &[&CommitId],
+    tip: Option<&CommitId>,
+) -> Result<usize> {
+    let landing: Vec<&CommitId> = tip.into_iter().collect();
+    if commits.is_empty() || tips.iter().all(|tip| landing.contains(tip)) {
+        return Ok(0);
+    }
+    let beyond = repository.commits_between(tips, &landing).await?;
+    let beyond: HashSet<&str> = beyond.iter().map(|commit| commit.sha.as_str()).collect();
+    Ok(commits.iter().filter(|commit| beyond.contains(commit.sha.as_str())).count())
 }
 
 /// Lists the commits of nobody else, and those that the log of this work tree says were made in it.

@@ -71,7 +71,10 @@ impl Failure {
             json.extend(work);
         }
         json.insert("session_id".into(), json!(error.work().and_then(Work::session_id)));
-        json.insert("session_file".into(), json!(error.work().and_then(Work::session_file)));
+        json.insert(
+            "session_file".into(),
+            json!(error.work().and_then(Work::session_file).map(|file| file.to_string_lossy())),
+        );
         json.insert("resume_command".into(), json!(next.resume));
         Self { exit: exit_of(error), text: worded(error, &hints, next), json: Value::Object(json) }
     }

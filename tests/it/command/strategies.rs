@@ -26,6 +26,29 @@ async fn a_merge_to_head_lands_and_tells_where() {
 }
 
 #[tokio::test]
+async fn paths_that_are_not_text_are_shown_all_the_same() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let desk = Desk::new().await;
+    let outer = tempfile::TempDir::new().expect("a folder");
+    let folder = outer.path().join(std::ffi::OsStr::from_bytes(b"not utf-8 \xff"));
+    desk.repository
+        .git([std::ffi::OsStr::new("clone"), "-q".as_ref(), ".".as_ref(), folder.as_os_str()])
+        .await
+        .unwrap();
+    let script = one_turn(&json!([{ "shell": "echo 1 >\"$(printf 'n\\377')\"" }, { "say": "done" }]));
+    let there = [std::ffi::OsStr::new("--cwd"), folder.as_os_str()];
+    let run = desk.play(&script, &["--prompt", "go", "--branch-strategy", "branch:agent/x"]);
+    let ended = run.arguments(there).run();
+    assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
+    let kept = json_of(&ended)["preserved_worktree"].as_str().expect("uncommitted work").to_owned();
+    assert!(kept.contains("/not utf-8 \u{fffd}/.sandcastle/worktrees/"), "{kept}");
+    let listed = desk.command(&["--format", "json", "runs", "list"]).arguments(there).run();
+    assert_eq!(listed.code(), Some(0), "{}", listed.stderr);
+    assert!(json_of(&listed).to_string().contains("n\u{fffd}"), "{}", listed.stdout);
+}
+
+#[tokio::test]
 async fn a_named_branch_begins_at_its_base() {
     let desk = Desk::new().await;
     desk.git(["branch", "release"]).await;

@@ -5,8 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use sandcastle::testing::{ScratchRepo, Scripted, Turn};
-use sandcastle::{ErrorKind, Logging, NoSandbox, RunOptions};
+use sandcastle::{BranchStrategy, ErrorKind, Logging, NoSandbox, RunOptions};
 
+use super::strategies::work;
 use super::{Bench, say};
 
 #[tokio::test]
@@ -72,6 +73,51 @@ async fn a_subject_is_read_as_it_was_written() {
     let turn = say("ok").write_file("x", "1").commit("Größe");
     let result = sandcastle::run(bench.options([turn])).await.unwrap();
     assert_eq!(result.commits[0].subject, "Größe");
+}
+
+#[tokio::test]
+async fn files_land_where_core_worktree_says_that_they_are() {
+    let bench = Bench::new().await;
+    let files = tempfile::TempDir::new().unwrap();
+    std::fs::copy(bench.repository.path().join("README.md"), files.path().join("README.md")).unwrap();
+    bench.git(["config", "core.worktree", files.path().to_str().unwrap()]).await;
+    let options = bench.options([work().say("ok")]).branch_strategy(BranchStrategy::merge_to_head());
+    sandcastle::run(options).await.unwrap();
+    assert!(files.path().join("made.txt").exists());
+    assert!(!bench.exists("made.txt"), "the folder of the repository is not where its files are");
+    assert_eq!(bench.git(["status", "--porcelain"]).await, "");
+}
+
+#[tokio::test]
+async fn a_pipe_in_the_state_of_a_worktree_is_named_and_not_waited_for() {
+    let bench = Bench::new().await;
+    let branch = |name| BranchStrategy::branch(name);
+    let turn = work().shell("cd \"$(git rev-parse --git-dir)\" && rm HEAD && mkfifo HEAD").say("ok");
+    let options = bench.options([turn]).branch_strategy(branch("agent/pipe"));
+    drop(sandcastle::run(options).await);
+    let next = sandcastle::run(bench.options([say("ok")]).branch_strategy(branch("agent/next")));
+    let error = tokio::time::timeout(std::time::Duration::from_secs(20), next).await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("HEAD` is no plain file"), "{error:#}");
+}
+
+#[tokio::test]
+async fn commits_on_another_line_are_not_said_to_have_landed() {
+    let bench = Bench::new().await;
+    let turn =
+        Turn::new().shell("git checkout -q --orphan other").write_file("x", "1").commit("Work").say("ok");
+    let merged = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let tell = std::sync::Arc::clone(&merged);
+    let options =
+        bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head()).on_event(move |event| {
+            if matches!(event, sandcastle::RunEvent::Merged { .. }) {
+                tell.store(true, std::sync::atomic::Ordering::SeqCst);
+            }
+        });
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!((result.branch.as_str(), result.commits.len()), ("other", 1));
+    assert!(!merged.load(std::sync::atomic::Ordering::SeqCst), "nothing was");
+    assert!(result.warnings.iter().any(|warning| warning.contains("not in `main`")), "{:?}", result.warnings);
+    assert_eq!(bench.subjects("main").await, ["begin"]);
 }
 
 fn make_executable(path: &Path) {

@@ -6,6 +6,7 @@ use super::{TRAPS, Trapped};
 use crate::error::ErrorKind;
 use crate::git::{Fetch, Repository, Wall};
 use crate::id::BranchName;
+use crate::testing::ScratchRepo;
 
 /// What the host does with a repository, landing excepted, which has its own test. Calls may fail; they may not execute.
 async fn all_calls(place: &Trapped) {
@@ -91,4 +92,13 @@ async fn w_1_the_traps_are_real_and_the_wall_names_each() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[tokio::test]
+async fn what_git_says_begins_with_what_is_wrong() {
+    let scratch = ScratchRepo::new().await.unwrap();
+    scratch.git(["config", "color.ui", "always"]).await.unwrap();
+    let repository = Repository::discover(scratch.path()).await.unwrap();
+    let answer = repository.git().ask(["merge", "--ff-only", "nothing"]).await.unwrap();
+    assert_eq!(answer.stderr, "merge: nothing - not something we can merge\n");
 }

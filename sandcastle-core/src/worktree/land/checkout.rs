@@ -56,17 +56,25 @@ pub(super) enum Moved {
 }
 
 /// A work tree as git lists it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Listed {
+    rank: Rank,
     top: PathBuf,
     branch: Vec<u8>,
+}
+
+/// Whether a work tree is the repository's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rank {
+    Main,
+    Linked,
 }
 
 impl Checkout {
     /// Finds the work tree, and refuses what would be in the way there.
     pub(super) async fn find(landing: &Landing<'_>, old: &CommitId, new: &CommitId) -> Result<Self> {
         let repository = landing.repository;
-        let listed = list(repository.git()).await?;
+        let listed = list(repository).await?;
         let name = format!("refs/heads/{}", landing.target);
         for folder in state_folders(repository) {
             if let Some(operation) = claim(&folder, landing.target, &name) {
@@ -81,7 +89,7 @@ impl Checkout {
             let all = std::iter::once(tree.top).chain(others).collect();
             return Err(Refusal::ManyCheckouts(all).into_error(landing));
         }
-        let Some(aimed) = aim(repository, &tree.top) else {
+        let Some(aimed) = aim(repository, &tree).await else {
             return Err(Refusal::BrokenCheckout(&tree.top).into_error(landing));
         };
         check(landing, &aimed, old, new).await?;
@@ -196,12 +204,14 @@ fn path_of_entry(entry: &[u8]) -> Option<Vec<u8>> {
     Some(entry[tab + 1..].to_vec())
 }
 
-async fn list(git: &Git) -> Result<Vec<Listed>> {
-    let answer = git.does("list the work trees", ["worktree", "list", "--porcelain", "-z"]).await?;
+async fn list(repository: &Repository) -> Result<Vec<Listed>> {
+    let list = repository.worktree_list().await?;
     let mut listed: Vec<Listed> = Vec::new();
-    for field in answer.stdout.split(|byte| *byte == 0) {
+    for field in list.split(|byte| *byte == 0) {
         if let Some(top) = field.strip_prefix(b"worktree ") {
-            listed.push(Listed { top: path_from(top), branch: Vec::new() });
+            // Git lists the main one first.
+            let rank = if listed.is_empty() { Rank::Main } else { Rank::Linked };
+            listed.push(Listed { rank, top: path_from(top), branch: Vec::new() });
         } else if let (Some(branch), Some(last)) = (field.strip_prefix(b"branch "), listed.last_mut()) {
             last.branch = branch.to_vec();
         }
@@ -210,13 +220,20 @@ async fn list(git: &Git) -> Result<Vec<Listed>> {
 }
 
 /// Aims at a work tree, if it is one of the repository.
-fn aim(repository: &Repository, listed: &Path) -> Option<Repository> {
-    // Where the work tree is the one that was found at the start, nothing needs to be asked of it.
-    if let Ok(top) = repository.top()
-        && repository.git_dir() == repository.common_dir()
-        && (is_same(top, listed) || is_same(repository.git_dir(), listed))
-    {
-        return Some(repository.aimed_at(top, repository.git_dir()));
+async fn aim(repository: &Repository, tree: &Listed) -> Option<Repository> {
+    let listed = &tree.top;
+    if tree.rank == Rank::Main {
+        // Where `core.worktree` says that the files are elsewhere, git lists the folder of the repository all the same. The
+        // work tree that was found at the start is known; nothing needs to be asked of it.
+        if let Ok(top) = repository.top()
+            && repository.git_dir() == repository.common_dir()
+        {
+            return Some(repository.aimed_at(top, repository.git_dir()));
+        }
+        let moved = repository.git().ask(["config", "--get", "core.worktree"]).await.ok()?;
+        if moved.code != Some(1) {
+            return None;
+        }
     }
     let named = git_folder_of(listed)?;
     let mut folders = state_folders(repository).into_iter();

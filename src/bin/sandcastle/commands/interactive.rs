@@ -42,7 +42,7 @@ fn described(result: &InteractiveResult, args: &InteractiveArgs) -> Value {
         "exit_code": result.exit_code,
         "branch": result.branch,
         "commits": result.commits,
-        "preserved_worktree": result.preserved_worktree,
+        "preserved_worktree": result.preserved_worktree.as_ref().map(|path| path.to_string_lossy()),
         "warnings": result.warnings,
     })
 }

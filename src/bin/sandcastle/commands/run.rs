@@ -70,8 +70,8 @@ fn described<O>(result: &RunResult<O>, output: &Value) -> Value {
         "usage": result.usage,
         "session_id": result.session_id(),
         "text": result.text,
-        "log_file": result.log_file,
-        "preserved_worktree": result.preserved_worktree,
+        "log_file": result.log_file.as_ref().map(|path| path.to_string_lossy()),
+        "preserved_worktree": result.preserved_worktree.as_ref().map(|path| path.to_string_lossy()),
         "warnings": result.warnings,
     })
 }
