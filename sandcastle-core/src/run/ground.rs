@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::worktree::CloseResult;
 use crate::error::{Error, ErrorKind, Result};
+use crate::journal::{self, Journal, Note, Outcome};
 use crate::sandbox::SandboxHandle;
-use crate::worktree::{Fate, Place, Plan};
+use crate::worktree::{Closed, Fate, Place, Plan};
 
 /// Who makes the work tree that a run works in, and puts it away.
 #[derive(Clone, Debug)]
@@ -26,12 +27,21 @@ pub(super) struct Lot {
     /// What made it, for messages.
     pub(super) maker: &'static str,
     place: Mutex<Option<Arc<Place>>>,
+    /// What is written down of the work tree; there is none where it belongs to somebody else.
+    journal: Mutex<Option<Journal>>,
     sandbox: Option<Arc<dyn SandboxHandle>>,
 }
 
 impl Lot {
     pub(super) fn new(plan: Arc<Plan>, place: Arc<Place>, cwd: PathBuf, maker: &'static str) -> Self {
-        Self { plan, cwd, maker, place: Mutex::new(Some(place)), sandbox: None }
+        Self { plan, cwd, maker, place: Mutex::new(Some(place)), journal: Mutex::default(), sandbox: None }
+    }
+
+    /// Goes on with the journal that was begun when the work tree was made.
+    #[must_use]
+    pub(super) fn with_journal(mut self, journal: Option<Journal>) -> Self {
+        self.journal = Mutex::new(journal);
+        self
     }
 
     /// Lends a sandbox around the work tree, too.
@@ -64,12 +74,27 @@ impl Lot {
         let Some(place) = self.lock().take() else { return Ok(None) };
         match Arc::try_unwrap(place) {
             // Whether everything has landed is looked at: a branch whose commits nothing else holds stays.
-            Ok(place) => Ok(Some(place.close(Fate::Finished { landed: self.plan.merges() }).await.into())),
+            Ok(place) => {
+                let path = place.top().to_path_buf();
+                let closed = place.close(Fate::Finished { landed: self.plan.merges() }).await;
+                Ok(Some(self.end_journal(path, closed).into()))
+            }
             Err(place) => {
                 *self.lock() = Some(place);
                 Err(self.busy())
             }
         }
+    }
+
+    /// Notes what became of the work tree.
+    fn end_journal(&self, path: PathBuf, mut closed: Closed) -> Closed {
+        let Some(journal) = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+            return closed;
+        };
+        let fate = if closed.preserved.is_some() { journal::Fate::Preserved } else { journal::Fate::Removed };
+        closed.notes.extend(journal.note(&Note::WorktreeClosed { path: path.into(), fate }));
+        closed.notes.extend(journal.end(Outcome::Done, None));
+        closed
     }
 
     /// Leaves the work tree to the one who has lent it to this lot. `None` when that was done already.

@@ -16,9 +16,10 @@ use super::setup::{Notice, SetUp, Teller, check_nobody_is_left, joined};
 use super::shell::Bounds;
 use super::site::Site;
 use crate::config::ConfigDir;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::git::Repository;
 use crate::id::RunId;
+use crate::journal::{self, Begun, Journal, Note, Origin, Outcome};
 use crate::sandbox::{SandboxHandle, SandboxProvider};
 use crate::worktree::{Fate, Place, Plan};
 
@@ -30,6 +31,8 @@ pub(super) struct Making {
     below: PathBuf,
     pub(super) environment: Environment,
     pub(super) plan: Arc<Plan>,
+    /// What is made is written down here; there is none where nothing is made, or where it belongs to somebody else.
+    pub(super) journal: Option<Journal>,
     limits: Limits,
     cancel: CancellationToken,
 }
@@ -48,8 +51,53 @@ impl Making {
         entry::check_own_site(&site)?;
         let cwd = entry::check_folder(site.cwd.as_deref())?;
         let repository = Repository::discover(&cwd).await?;
-        let plan = Plan::new(&repository, &site.strategy(), &RunId::generate(), site.name.as_deref()).await?;
-        Self::with(site, sandbox, &cwd, repository, Arc::new(plan))
+        let run = RunId::generate();
+        let plan = Plan::new(&repository, &site.strategy(), &run, site.name.as_deref()).await?;
+        let mut making = Self::with(site, sandbox, &cwd, repository, Arc::new(plan))?;
+        if let Some(worktree) = making.plan.folder(1) {
+            check_nobody_is_left(&making.repository, &making.plan, 1)?;
+            making.begin_journal(&run, &cwd, sandbox, worktree)?;
+        }
+        Ok(making)
+    }
+
+    /// Writes down what is about to be made, so that it is found when this process is killed.
+    fn begin_journal(
+        &mut self,
+        run: &RunId,
+        cwd: &Path,
+        sandbox: Option<&dyn SandboxProvider>,
+        worktree: PathBuf,
+    ) -> Result<()> {
+        let secrets = self.environment.secrets(&self.site.secrets)?;
+        let begun = Begun {
+            name: self.site.name.as_deref().map(|name| secrets.mask(name).into_owned()),
+            agent: "none".to_owned(),
+            model: None,
+            sandbox: sandbox.map_or("none", SandboxProvider::name).to_owned(),
+            strategy: self.plan.strategy().to_owned(),
+            cwd: cwd.into(),
+            repository: self.repository.top().unwrap_or(self.repository.home()).into(),
+            source_branch: Some(self.plan.source_branch(1).to_string()),
+            target_branch: Some(self.plan.target_branch().to_string()),
+        };
+        let journal = Journal::begin(&ConfigDir::of(&self.repository), run, &begun)?;
+        self.environment.mark(journal.mark().variable());
+        let origin = if worktree.exists() { Origin::Reused } else { Origin::Fresh };
+        let branch = self.plan.source_branch(1).to_string();
+        // That it cannot be written is told with the next note of a run.
+        let _ = journal.note(&Note::Worktree { path: worktree.into(), branch, base: None, origin });
+        self.journal = Some(journal);
+        Ok(())
+    }
+
+    /// Ends the journal of something that could not be made.
+    fn not_made(&mut self, error: &Error) {
+        let Some(journal) = self.journal.take() else { return };
+        if let Some(path) = self.plan.folder(1).filter(|path| !path.exists()) {
+            let _ = journal.note(&Note::WorktreeClosed { path: path.into(), fate: journal::Fate::Removed });
+        }
+        let _ = journal.end(Outcome::Failed, Some(error.to_string()));
     }
 
     /// Checks what is asked for in a worktree that is there.
@@ -76,6 +124,7 @@ impl Making {
             repository,
             environment,
             plan,
+            journal: None,
             limits: Limits::new(Duration::MAX, Duration::MAX, None),
             cancel: CancellationToken::new(),
         })
@@ -87,8 +136,17 @@ impl Making {
     }
 
     /// Makes the worktree ready, and says what went wrong without failing that.
-    pub(super) async fn worktree(&self) -> Result<(Place, Vec<String>)> {
-        check_nobody_is_left(&self.repository, &self.plan, 1)?;
+    pub(super) async fn worktree(&mut self) -> Result<(Place, Vec<String>)> {
+        match self.make_worktree().await {
+            Ok(made) => Ok(made),
+            Err(error) => {
+                self.not_made(&error);
+                Err(error)
+            }
+        }
+    }
+
+    async fn make_worktree(&self) -> Result<(Place, Vec<String>)> {
         let mut place = self.plan.open(1, self.site.timeouts.worktree).await?;
         let mut warnings = place.notes();
         let mut listener = |notice| warn(&mut warnings, notice);
@@ -103,7 +161,7 @@ impl Making {
     }
 
     /// Makes both.
-    pub(super) async fn worktree_and_sandbox(&self, provider: &dyn SandboxProvider) -> Result<Made> {
+    pub(super) async fn worktree_and_sandbox(&mut self, provider: &dyn SandboxProvider) -> Result<Made> {
         let (place, mut warnings) = self.worktree().await?;
         let mut listener = |notice| warn(&mut warnings, notice);
         let made = self.setup().make_sandbox(provider, &place, &Teller::new(&mut listener)).await;
@@ -111,6 +169,7 @@ impl Making {
             Ok(sandbox) => Ok(Made { place: Arc::new(place), sandbox, warnings }),
             Err(error) => {
                 place.close(Fate::Worthless).await;
+                self.not_made(&error);
                 Err(error)
             }
         }

@@ -77,7 +77,7 @@ impl SandboxOptions {
 /// ```
 pub async fn create_sandbox(options: SandboxOptions) -> Result<Sandbox> {
     let SandboxOptions { provider, site } = options;
-    let making = Making::new(site, Some(&*provider)).await?;
+    let mut making = Making::new(site, Some(&*provider)).await?;
     let made = making.worktree_and_sandbox(&*provider).await?;
     Ok(Sandbox::of(provider, making, made))
 }
@@ -136,7 +136,9 @@ impl Sandbox {
         let worktree = place.top().to_path_buf();
         let (cwd, branch) = (making.cwd_in(&worktree), place.branch().clone());
         let env = making.environment.variables().into();
-        let lot = Lot::new(making.plan, place, cwd.clone(), "sandbox").with_sandbox(Arc::clone(&sandbox));
+        let lot = Lot::new(making.plan, place, cwd.clone(), "sandbox")
+            .with_sandbox(Arc::clone(&sandbox))
+            .with_journal(making.journal);
         Self {
             provider,
             lot: Arc::new(lot),

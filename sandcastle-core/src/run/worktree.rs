@@ -77,11 +77,12 @@ pub async fn create_worktree(options: WorktreeOptions) -> Result<Worktree> {
         return Err(Error::new(ErrorKind::InvalidOptions, "use `sandbox_ready` hooks for a worktree")
             .with_hint("set them on the runs, or on the sandbox, that use it"));
     }
-    let making = Making::new(site, None).await?;
+    let mut making = Making::new(site, None).await?;
     let (place, warnings) = making.worktree().await?;
     let (path, branch) = (place.top().to_path_buf(), place.branch().clone());
     let cwd = making.cwd_in(&path);
-    let lot = Arc::new(Lot::new(making.plan, Arc::new(place), cwd, "worktree"));
+    let lot = Lot::new(making.plan, Arc::new(place), cwd, "worktree").with_journal(making.journal);
+    let lot = Arc::new(lot);
     Ok(Worktree { lot, path, branch, warnings })
 }
 

@@ -108,3 +108,25 @@ async fn row_166_a_fork_goes_on_in_the_same_warm_sandbox() {
     let parent = first.resume("go on").await.unwrap();
     assert_eq!((parent.text.as_str(), parent.session_id()), ("two", first.session_id()), "it is as it was");
 }
+
+#[tokio::test]
+async fn w_57_a_worktree_of_a_handle_is_found_when_nobody_closes_it() {
+    let bench = Bench::new().await;
+    let options = WorktreeOptions::new().cwd(bench.repository.path()).name("kept");
+    let worktree = create_worktree(options.branch_strategy(BranchStrategy::branch("agent/x"))).await.unwrap();
+    let runs = sandcastle::journal::Runs::of(bench.repository.path()).await.unwrap();
+    let open = runs.list().await.unwrap();
+    assert_eq!((open.len(), open[0].name.as_deref()), (1, Some("kept")));
+    std::fs::write(worktree.path().join("half"), "1").unwrap();
+    let path = worktree.path().to_path_buf();
+    drop(worktree);
+    let left = runs.show(&open[0].id).await.unwrap();
+    assert_eq!(left.worktrees[0].path, path, "{left:?}");
+    assert!(path.join("half").exists());
+
+    let options = WorktreeOptions::new().cwd(bench.repository.path());
+    let closed = create_worktree(options.branch_strategy(BranchStrategy::branch("agent/y"))).await.unwrap();
+    closed.close().await.unwrap();
+    let finished = runs.list().await.unwrap().into_iter().find(|run| run.id != open[0].id).unwrap();
+    assert!(finished.worktrees.is_empty(), "{finished:?}");
+}
