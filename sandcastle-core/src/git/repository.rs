@@ -81,7 +81,8 @@ impl Repository {
             .env("GIT_DIR", git_dir)
             .env("GIT_COMMON_DIR", common_dir)
             .settings(settings)
-            .reads_first([common_dir.join("config"), own_settings(git_dir), git_dir.join("HEAD")]);
+            .reads_first([common_dir.join("config"), own_settings(git_dir)])
+            .reads_first(["HEAD", "commondir", "index"].map(|file| git_dir.join(file)));
         match top {
             Some(top) => git.env("GIT_WORK_TREE", top),
             None => git,

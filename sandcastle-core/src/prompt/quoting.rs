@@ -3,7 +3,8 @@
 //! It follows the quotes of POSIX `sh` through a command as it is written in a template. What a value brings never
 //! becomes shell text: a reference to a variable is put in its place, and this says how the reference has to be
 //! written so that it stays one word. A mistake here could therefore split a word and not run one. Places at which a
-//! shell would read a value as a language of its own (arithmetic, here-documents, `eval`) are refused.
+//! shell would read a value as a language of its own (arithmetic, here-documents, `eval`, the text of `sh -c`) are refused; other
+//! programs that run what they are given, such as `ssh` or `awk`, are not known here.
 
 /// How a reference has to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,16 @@ pub(super) struct Quoting {
     before: [char; 2],
     /// The beginning of the word that is being read.
     word: String,
+    /// How far a command such as `sh -c text` has come, and how many frames are around it.
+    shell: Option<(Shell, usize)>,
+}
+
+/// How far a command has come that has another shell read a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shell {
+    Named,
+    /// The next word is the text; those behind it are its arguments, and as safe as any.
+    Reading,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +55,21 @@ enum Frame {
 
 /// Words that read what follows them as shell text or as arithmetic.
 const READERS: [&str; 3] = ["eval", "let", "[["];
-/// How much of a word is kept: more than any that matters has.
-const WORD: usize = 8;
+/// Shells, which read what follows `-c` as shell text.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
+/// How much of a word is kept: more than any that matters has, with the folder it may be in.
+const WORD: usize = 32;
 
 impl Quoting {
     pub(super) fn new() -> Self {
-        Self { frames: Vec::new(), lost: None, escaped: false, before: ['\n'; 2], word: String::new() }
+        Self {
+            frames: Vec::new(),
+            lost: None,
+            escaped: false,
+            before: ['\n'; 2],
+            word: String::new(),
+            shell: None,
+        }
     }
 
     /// Reads the next piece of the command.
@@ -62,6 +82,9 @@ impl Quoting {
         self.end_word_of_readers();
         let quotes = match (self.lost, self.frames.last()) {
             (Some(reason), _) => return Err(reason),
+            (None, _) if matches!(self.shell, Some((Shell::Reading, _))) => {
+                return Err("in the text behind `-c`, which another shell would read");
+            }
             (None, None | Some(Frame::Command | Frame::Comment)) => Quotes::None,
             (None, Some(Frame::Double)) => Quotes::Double,
             (None, Some(Frame::Single)) => Quotes::Single,
@@ -96,6 +119,8 @@ impl Quoting {
         let at_word_start = self.word.is_empty();
         if c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '<' | '>') {
             self.end_word();
+            self.follow_shell(c);
+            self.word.clear();
         } else {
             self.push_word(c);
         }
@@ -171,7 +196,27 @@ impl Quoting {
         if self.word == "case" && !self.frames.is_empty() {
             self.lose("behind a `case` within parentheses, whose end cannot be told from its patterns");
         }
-        self.word.clear();
+    }
+
+    /// Follows `sh -c text argument` from word to word; `c` ends one.
+    fn follow_shell(&mut self, c: char) {
+        let depth = self.frames.len();
+        let reached = match self.shell {
+            // A substitution within the text: its words are not those of the command.
+            Some((_, around)) if around < depth => return,
+            reached => reached.map(|(reached, _)| reached),
+        };
+        let word = self.word.as_str();
+        let next = match reached {
+            _ if matches!(c, '\n' | ';' | '&' | '|' | '(' | ')') => None,
+            None => SHELLS.contains(&word.rsplit('/').next().unwrap_or(word)).then_some(Shell::Named),
+            Some(Shell::Named) if word.starts_with('-') && !word.starts_with("--") && word.contains('c') => {
+                Some(Shell::Reading)
+            }
+            Some(Shell::Reading) if !word.is_empty() => None,
+            Some(reached) => Some(reached),
+        };
+        self.shell = next.map(|next| (next, depth));
     }
 
     fn end_word_of_readers(&mut self) {
@@ -227,6 +272,10 @@ mod tests {
             "echo $((1 + (2))) ",
             "echo ${x:-'}'} ",
             "case x in a) echo ",
+            "sh -c 'echo \"$1\"' name ",
+            "sh script.sh ",
+            "sh -c 'true'; grep -c ",
+            "sh -c 'true' | wc -c ",
             "",
         ] {
             assert_eq!(behind(bare), Ok(Quotes::None), "{bare}");
@@ -257,6 +306,12 @@ mod tests {
             "[[ ",
             "[[",
             r#"echo "$(case x in a) "#,
+            "sh -c '",
+            "sh -c ",
+            r#"x; /bin/bash  -euo pipefail -ec ""#,
+            r#"sh -c "$(a; b) "#,
+            r#"sh -c "echo $(printf "#,
+            r#"echo "$(xargs sh -c '"#,
         ] {
             assert!(behind(refused).is_err(), "{refused}");
         }

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 use sandcastle::testing::{ScratchRepo, Scripted, Turn};
 use sandcastle::{BranchStrategy, ErrorKind, Logging, NoSandbox, RunOptions};
@@ -90,14 +91,26 @@ async fn files_land_where_core_worktree_says_that_they_are() {
 
 #[tokio::test]
 async fn a_pipe_in_the_state_of_a_worktree_is_named_and_not_waited_for() {
-    let bench = Bench::new().await;
-    let branch = |name| BranchStrategy::branch(name);
-    let turn = work().shell("cd \"$(git rev-parse --git-dir)\" && rm HEAD && mkfifo HEAD").say("ok");
-    let options = bench.options([turn]).branch_strategy(branch("agent/pipe"));
-    drop(sandcastle::run(options).await);
-    let next = sandcastle::run(bench.options([say("ok")]).branch_strategy(branch("agent/next")));
-    let error = tokio::time::timeout(std::time::Duration::from_secs(20), next).await.unwrap().unwrap_err();
-    assert!(error.to_string().contains("HEAD` is no plain file"), "{error:#}");
+    for file in ["HEAD", "commondir", "index"] {
+        let bench = Bench::new().await;
+        let pipe = format!("cd \"$(git rev-parse --git-dir)\" && rm {file} && mkfifo {file}");
+        let options = bench.options([work().shell(pipe).say("ok")]);
+        let run = sandcastle::run(options.branch_strategy(BranchStrategy::branch("agent/pipe")));
+        let run = tokio::time::timeout(Duration::from_secs(20), run).await.expect(file);
+        let warnings = match &run {
+            Ok(result) => &result.warnings,
+            Err(error) => &error.work().unwrap().warnings,
+        };
+        let named = format!("{file}` is no plain file");
+        assert!(warnings.iter().any(|warning| warning.contains(&named)), "{warnings:?}");
+        if file == "index" {
+            continue;
+        }
+        let next = bench.options([say("ok")]).branch_strategy(BranchStrategy::branch("agent/next"));
+        let next = tokio::time::timeout(Duration::from_secs(20), sandcastle::run(next)).await.expect(file);
+        let error = next.unwrap_err();
+        assert!(error.to_string().contains(&named), "{error:#}");
+    }
 }
 
 #[tokio::test]
