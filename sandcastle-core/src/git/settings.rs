@@ -4,6 +4,7 @@
 //! lengths can be made to fit. What is said in other files, because the repository includes them, is asked for each time.
 //! The user's own configuration is taken to stay as it is for as long as a repository is looked at.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,7 +24,7 @@ pub(super) struct Listing {
 }
 
 /// The files that the settings of a repository are in, and what git said when they were last read.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Settings {
     shared: PathBuf,
     own: PathBuf,
@@ -44,6 +45,16 @@ struct Known {
     /// The work tree for which alone it is true, if the user's configuration makes a difference between them.
     only_for: Option<PathBuf>,
     listing: Arc<Listing>,
+}
+
+impl fmt::Debug for Settings {
+    /// Names the files and shows nothing of what is in them: that may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("shared", &self.shared)
+            .field("own", &self.own)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Settings {

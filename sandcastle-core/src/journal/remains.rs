@@ -237,6 +237,7 @@ async fn landing(history: &History, ground: &Ground) -> Option<LandingLeft> {
     };
     let state = match (looked.await, &landing.landed) {
         (Some(true), _) | (_, Some(_)) => LandingState::Landed,
+        (Some(false), None) if history.ended.is_some() => LandingState::Refused,
         (Some(false), None) => LandingState::Interrupted,
         (None, None) => LandingState::Unknown,
     };

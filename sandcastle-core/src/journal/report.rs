@@ -212,7 +212,9 @@ pub struct LandingLeft {
 pub enum LandingState {
     /// The target branch has the commits.
     Landed,
-    /// It does not have them.
+    /// It does not have them: they conflict with it, or something was in the way.
+    Refused,
+    /// It does not have them: the run was killed in the middle.
     Interrupted,
     /// That could not be found out.
     Unknown,
@@ -272,8 +274,12 @@ impl RunReport {
         for branch in self.branches.iter().filter(|branch| !branch.commits.is_empty()) {
             left.push(format!("{} on {}", count(branch.commits.len(), "commit"), branch.name));
         }
-        if self.landing.as_ref().is_some_and(|landing| landing.state != LandingState::Landed) {
-            left.push("a landing that was interrupted".to_owned());
+        match self.landing.as_ref().map(|landing| landing.state) {
+            None | Some(LandingState::Landed) => {}
+            Some(LandingState::Refused) => left.push("commits that could not be merged".to_owned()),
+            Some(LandingState::Interrupted | LandingState::Unknown) => {
+                left.push("a landing that was interrupted".to_owned());
+            }
         }
         if !self.unreachable_commits.is_empty() {
             left.push(format!("{} on no branch", count(self.unreachable_commits.len(), "commit")));

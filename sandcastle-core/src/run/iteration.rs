@@ -71,9 +71,15 @@ pub(super) enum TurnEnd {
 }
 
 impl TurnEnd {
-    /// Tells whether the agent may have refused for a reason that passes by itself in a moment.
-    fn is_a_refusal(&self) -> bool {
-        matches!(self, Self::Failed(kind, _) if *kind != FailureKind::Transport)
+    /// Tells whether the agent may have refused for a reason that passes by itself in a moment. A session that was held in
+    /// this run is not unknown to it for long.
+    fn is_a_refusal(&self, held_before: bool) -> bool {
+        match self {
+            Self::Failed(FailureKind::Transport, _) => false,
+            Self::Failed(FailureKind::SessionNotFound, _) => held_before,
+            Self::Failed(..) => true,
+            _ => false,
+        }
     }
 }
 
@@ -104,7 +110,8 @@ impl<'a> Stage<'a> {
         ledger: &mut Ledger,
     ) -> Result<Turn> {
         let turn = self.play_once(prompt, session, spec, ledger).await?;
-        let refused = session.origin().is_some() && !turn.acted && turn.end.is_a_refusal();
+        let held_before = !ledger.work.iterations.is_empty();
+        let refused = session.origin().is_some() && !turn.acted && turn.end.is_a_refusal(held_before);
         if !refused {
             return Ok(turn);
         }

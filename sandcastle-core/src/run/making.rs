@@ -55,6 +55,7 @@ impl Making {
         let plan = Plan::new(&repository, &site.strategy(), &run, site.name.as_deref()).await?;
         let mut making = Self::with(site, sandbox, &cwd, repository, Arc::new(plan))?;
         if let Some(worktree) = making.plan.folder(1) {
+            making.plan.reserve().await?;
             check_nobody_is_left(&making.repository, &making.plan, 1)?;
             making.begin_journal(&run, &cwd, sandbox, worktree)?;
         }
@@ -79,7 +80,7 @@ impl Making {
             cwd: cwd.into(),
             repository: self.repository.top().unwrap_or(self.repository.home()).into(),
             source_branch: Some(self.plan.source_branch(1).to_string()),
-            target_branch: Some(self.plan.target_branch().to_string()),
+            target_branch: self.plan.merges().then(|| self.plan.target_branch().to_string()),
         };
         let journal = Journal::begin(&ConfigDir::of(&self.repository), run, &begun)?;
         self.environment.mark(journal.mark().variable());

@@ -28,7 +28,7 @@ pub(super) fn begun(job: &Job) -> Begun {
         cwd: checked.cwd.clone().into(),
         repository: repository.to_path_buf().into(),
         source_branch: Some(plan.source_branch(1).to_string()),
-        target_branch: Some(plan.target_branch().to_string()),
+        target_branch: plan.merges().then(|| plan.target_branch().to_string()),
     }
 }
 

@@ -3,6 +3,7 @@
 //! A run makes a sandbox for itself and closes it. Here one is made once, and lent to as many runs as the caller likes.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -85,7 +86,7 @@ pub async fn create_sandbox(options: SandboxOptions) -> Result<Sandbox> {
 /// A sandbox that runs share; see [`create_sandbox`].
 ///
 /// It is a provider too, which lends itself: clone it into [`RunOptions::new`], or start from [`Sandbox::options`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Sandbox {
     provider: Arc<dyn SandboxProvider>,
     lot: Arc<Lot>,
@@ -97,6 +98,16 @@ pub struct Sandbox {
     warnings: Arc<[String]>,
     /// Whether the work tree is put away with the sandbox.
     tenure: Tenure,
+}
+
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sandbox")
+            .field("provider", &self.provider)
+            .field("worktree", &self.worktree)
+            .field("branch", &self.branch)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Who puts the work tree away.

@@ -65,7 +65,12 @@ impl Workplace {
                 Ok(Self { tenure, shelter, origin, wall, limit: job.timeouts().commit_collection })
             }
             Err(error) => {
+                let was_made = matches!(&tenure, Tenure::Own(place) if place.is_fresh());
                 tenure.close(Fate::Worthless, ledger).await;
+                if was_made && ledger.work.preserved_worktree.is_none() {
+                    // The branch has gone with the worktree, or is as it was.
+                    ledger.work.branch = None;
+                }
                 Err(error)
             }
         }
@@ -180,6 +185,8 @@ impl Tenure {
         let tenure = match &job.settings.ground {
             Ground::Lent(lot) => Self::Lent(lot.place()?),
             Ground::Own => {
+                // Nothing is noted as this run's before it is.
+                job.bounds().apply("reserve the branch", job.checked.plan.reserve()).await?;
                 check_nobody_is_left(&job.checked.repository, &job.checked.plan, number)?;
                 ledger.opening(&job.checked.plan, number);
                 let opening = job.checked.plan.open(number, job.timeouts().worktree);

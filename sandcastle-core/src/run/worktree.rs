@@ -1,5 +1,6 @@
 //! A worktree that several runs use, one after the other, each in a sandbox of its own or in one that it is given.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -87,12 +88,18 @@ pub async fn create_worktree(options: WorktreeOptions) -> Result<Worktree> {
 }
 
 /// A worktree that runs share; see [`create_worktree`].
-#[derive(Debug)]
 pub struct Worktree {
     lot: Arc<Lot>,
     path: PathBuf,
     branch: BranchName,
     warnings: Vec<String>,
+}
+
+impl fmt::Debug for Worktree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Worktree");
+        shown.field("path", &self.path).field("branch", &self.branch).finish_non_exhaustive()
+    }
 }
 
 /// What became of a worktree when it was put away.

@@ -126,6 +126,18 @@ impl Plan {
         Opening { host, branch: &branch, kind, start, limit, lock }.place().await
     }
 
+    /// Takes the lock of a named branch, so that from here on whatever is in its worktree belongs to this run. A temporary
+    /// branch is nobody else's anyway.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BranchBusy`] when another run works on the branch.
+    pub(crate) async fn reserve(&self) -> Result<()> {
+        match &self.branches {
+            Branches::Named(branch, _) => self.named_lock(branch).await.map(drop),
+            Branches::Host | Branches::Temporary(_) => Ok(()),
+        }
+    }
+
     async fn named_lock(&self, branch: &BranchName) -> Result<Arc<Lock>> {
         let held = || self.lock.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(lock) = held() {
@@ -218,6 +230,8 @@ pub(super) fn taken(branch: &BranchName, elsewhere: &Worktree, kind: ErrorKind) 
         Presence::Gone => error.with_hint("that folder has gone; `git worktree prune` forgets it"),
     };
     error
-        .with_hint(format!("check out another branch in `{path}`, or remove that worktree"))
+        .with_hint(format!(
+            "check out another branch in `{path}`, or remove it if it is a worktree that nobody needs"
+        ))
         .with_hint("or use the branch strategy `merge_to_head`, `head` in that folder, or another branch")
 }

@@ -31,6 +31,7 @@ async fn a_worktree_outlives_its_runs_and_each_tells_its_own_commits() {
     let options = WorktreeOptions::new().cwd(bench.repository.path());
     let worktree = create_worktree(options.branch_strategy(BranchStrategy::branch("agent/x"))).await.unwrap();
     assert_eq!(worktree.branch(), "agent/x");
+    assert!(format!("{worktree:?}").len() < 300, "what is in the repository is not shown");
     let first = worktree.run(bench.run_of(commit("one"))).await.unwrap();
     let second = worktree.run(bench.run_of(commit("two"))).await.unwrap();
     assert_eq!((first.commits.len(), second.commits.len()), (1, 1));

@@ -171,6 +171,9 @@ async fn w_27_two_runs_on_one_branch_do_not_share_a_worktree() {
     let error = sandcastle::run(second).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BranchBusy, "{error:#}");
     assert!(error.to_string().contains("agent/one"), "{error}");
+    let runs = sandcastle::journal::Runs::of(bench.repository.path()).await.unwrap();
+    let refused = runs.show(error.work().unwrap().run_id.as_ref().unwrap()).await.unwrap();
+    assert!(refused.worktrees.is_empty() && refused.left().is_empty(), "it owned nothing: {refused:?}");
     first.await.unwrap().unwrap();
     let third = bench.options([say("ok")]).branch_strategy(strategy());
     sandcastle::run(third).await.unwrap();

@@ -122,6 +122,7 @@ fn describe(run: &RunReport, lines: &mut Lines) {
     if let Some(landing) = &run.landing {
         let state = match landing.state {
             LandingState::Landed => "landed",
+            LandingState::Refused => "was refused; `git merge` finishes it",
             LandingState::Interrupted => "was interrupted; nothing of it is on the target yet",
             _ => "is not known to have landed",
         };
