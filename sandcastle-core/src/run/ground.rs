@@ -29,6 +29,22 @@ pub(super) struct Lot {
     sandbox: Option<Arc<dyn SandboxHandle>>,
 }
 
+/// One run's use of a work tree that is lent; no other run has it meanwhile.
+#[derive(Debug)]
+pub(super) struct Lodging(Arc<Place>);
+
+impl Lodging {
+    pub(super) fn place(&self) -> &Place {
+        &self.0
+    }
+}
+
+impl Drop for Lodging {
+    fn drop(&mut self) {
+        self.0.vacate();
+    }
+}
+
 impl Lot {
     pub(super) fn new(plan: Arc<Plan>, place: Arc<Place>, cwd: PathBuf, maker: &'static str) -> Self {
         Self { plan, cwd, maker, place: Mutex::new(Some(place)), sandbox: None }
@@ -49,6 +65,21 @@ impl Lot {
         self.lock().clone().ok_or_else(|| {
             Error::new(ErrorKind::InvalidOptions, format!("use the {}: it was closed", self.maker))
         })
+    }
+
+    /// Takes the work tree for one run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOptions`] when it was closed, [`ErrorKind::BranchBusy`] while another run is at work in it, also by
+    /// way of a sandbox around it.
+    pub(super) fn lodge(&self) -> Result<Lodging> {
+        let place = self.place()?;
+        if place.occupy() {
+            return Ok(Lodging(place));
+        }
+        let what = format!("run in the {}: another run is at work there", self.maker);
+        Err(Error::new(ErrorKind::BranchBusy, what)
+            .with_hint("wait for that run, or give each run a branch of its own"))
     }
 
     /// Returns the sandbox, if it is lent as well.

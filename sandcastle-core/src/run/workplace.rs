@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::driver::Job;
-use super::ground::Ground;
+use super::ground::{Ground, Lodging};
 use super::iteration::Stage;
 use super::ledger::Ledger;
 use super::setup::{Teller, joined};
@@ -29,7 +29,7 @@ pub(super) struct Workplace {
 #[derive(Debug)]
 enum Tenure {
     Own(Box<Place>),
-    Lent(Arc<Place>),
+    Lent(Lodging),
 }
 
 /// Whether the sandbox is closed with the workplace.
@@ -173,7 +173,7 @@ async fn land(job: &Job, place: &Place, gathered: Result<Gathered>, ledger: &mut
 impl Tenure {
     async fn take(job: &Job, number: u32, ledger: &mut Ledger) -> Result<Self> {
         let tenure = match &job.settings.ground {
-            Ground::Lent(lot) => Self::Lent(lot.place()?),
+            Ground::Lent(lot) => Self::Lent(lot.lodge()?),
             Ground::Own => {
                 ledger.opening(&job.checked.plan, number);
                 let opening = job.checked.plan.open(number, job.timeouts().worktree);
@@ -190,7 +190,7 @@ impl Tenure {
     fn place(&self) -> &Place {
         match self {
             Self::Own(place) => place,
-            Self::Lent(place) => place,
+            Self::Lent(lodging) => lodging.place(),
         }
     }
 
