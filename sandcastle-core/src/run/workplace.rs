@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::driver::Job;
-use super::ground::{Ground, Lodging};
+use super::ground::Lodging;
 use super::iteration::Stage;
 use super::ledger::Ledger;
 use super::setup::{Teller, joined};
@@ -172,9 +172,9 @@ async fn land(job: &Job, place: &Place, gathered: Result<Gathered>, ledger: &mut
 
 impl Tenure {
     async fn take(job: &Job, number: u32, ledger: &mut Ledger) -> Result<Self> {
-        let tenure = match &job.settings.ground {
-            Ground::Lent(lot) => Self::Lent(lot.lodge()?),
-            Ground::Own => {
+        let tenure = match job.settings.ground.lender()? {
+            Some(lot) => Self::Lent(lot.lodge()?),
+            None => {
                 ledger.opening(&job.checked.plan, number);
                 let opening = job.checked.plan.open(number, job.timeouts().worktree);
                 let opened = job.bounds().apply("make the worktree", opening).await;
@@ -217,7 +217,7 @@ impl Tenure {
 
 impl Shelter {
     async fn make(job: &Job, tenure: &Tenure, ledger: &mut Ledger) -> Result<Self> {
-        if let Ground::Lent(lot) = &job.settings.ground
+        if let Some(lot) = job.settings.ground.lender()?
             && let Some(sandbox) = lot.sandbox()
         {
             return Ok(Self::Lent(Arc::clone(sandbox)));

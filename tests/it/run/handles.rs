@@ -193,3 +193,19 @@ async fn w_27_two_runs_are_not_at_work_in_one_worktree_at_once() {
     assert!(first.await.unwrap().unwrap_err().is_cancelled());
     assert_eq!(sandbox.run(bench.run_of(say("ok"))).await.unwrap().text, "ok");
 }
+
+#[tokio::test]
+async fn a_result_keeps_nobody_from_the_branch_of_a_dropped_handle() {
+    let bench = Bench::new().await;
+    let make = || {
+        let options = WorktreeOptions::new().cwd(bench.repository.path());
+        create_worktree(options.branch_strategy(BranchStrategy::branch("agent/x")))
+    };
+    let worktree = make().await.unwrap();
+    let result = worktree.run(bench.run_of(commit("one"))).await.unwrap();
+    drop(worktree);
+    let again = make().await.unwrap();
+    let error = result.resume("go on").await.unwrap_err();
+    assert!(error.is_entry_check() && error.to_string().contains("dropped"), "{error:#}");
+    again.close().await.unwrap();
+}
