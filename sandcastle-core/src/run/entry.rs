@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::environment::{self, Environment};
-use super::ground::{Ground, Lot};
+use super::ground::Lot;
 use super::options::Settings;
 use super::sessions::Sessions;
 use super::site::Site;
@@ -86,10 +86,7 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
     if let Some(spec) = spec {
         check_output(settings, spec)?;
     }
-    let lent = match &settings.ground {
-        Ground::Own => None,
-        Ground::Lent(lot) => Some(lot),
-    };
+    let lent = settings.ground.lender()?;
     if let Some(lot) = lent {
         lot.place()?;
     }
@@ -166,9 +163,9 @@ pub(super) fn slash_warning(command: &str) -> String {
 
 /// Checks what is set up around the agent.
 fn check_site(settings: &Settings) -> Result<()> {
-    match &settings.ground {
-        Ground::Own => check_own_site(&settings.site),
-        Ground::Lent(lot) => check_lent_site(&settings.site, lot),
+    match settings.ground.lender()? {
+        None => check_own_site(&settings.site),
+        Some(lot) => check_lent_site(&settings.site, lot),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The ground that a run stands on: a work tree of its own, or one that a handle lends to it.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::worktree::CloseResult;
 use crate::error::{Error, ErrorKind, Result};
@@ -16,6 +16,42 @@ pub(super) enum Ground {
     Own,
     /// The handle that lends it.
     Lent(Arc<Lot>),
+    /// The handle that has lent it, as a result remembers it: a result keeps nobody from the branch.
+    Remembered(Weak<Lot>),
+}
+
+impl Ground {
+    /// Returns what a result keeps of it.
+    pub(super) fn remembered(self) -> Self {
+        match self {
+            Self::Lent(lot) => Self::Remembered(Arc::downgrade(&lot)),
+            other => other,
+        }
+    }
+
+    /// Returns what a run has of it that goes on from a result: the handle, if it is still there.
+    pub(super) fn found_again(self) -> Self {
+        match self {
+            Self::Remembered(lot) => lot.upgrade().map_or(Self::Remembered(lot), Self::Lent),
+            other => other,
+        }
+    }
+
+    /// Returns the handle that lends it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOptions`] when it was dropped.
+    pub(super) fn lender(&self) -> Result<Option<&Arc<Lot>>> {
+        match self {
+            Self::Own => Ok(None),
+            Self::Lent(lot) => Ok(Some(lot)),
+            Self::Remembered(_) => Err(Error::new(
+                ErrorKind::InvalidOptions,
+                "go on where the first run was: its worktree or sandbox was dropped",
+            )
+            .with_hint("keep the handle for as long as its results are gone on with")),
+        }
+    }
 }
 
 /// A work tree that several runs use, and the sandbox around it if that is lent as well.
@@ -30,6 +66,22 @@ pub(super) struct Lot {
     /// What is written down of the work tree; there is none where it belongs to somebody else.
     journal: Mutex<Option<Journal>>,
     sandbox: Option<Arc<dyn SandboxHandle>>,
+}
+
+/// One run's use of a work tree that is lent; no other run has it meanwhile.
+#[derive(Debug)]
+pub(super) struct Lodging(Arc<Place>);
+
+impl Lodging {
+    pub(super) fn place(&self) -> &Place {
+        &self.0
+    }
+}
+
+impl Drop for Lodging {
+    fn drop(&mut self) {
+        self.0.vacate();
+    }
 }
 
 impl Lot {
@@ -59,6 +111,21 @@ impl Lot {
         self.lock().clone().ok_or_else(|| {
             Error::new(ErrorKind::InvalidOptions, format!("use the {}: it was closed", self.maker))
         })
+    }
+
+    /// Takes the work tree for one run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOptions`] when it was closed, [`ErrorKind::BranchBusy`] while another run is at work in it, also by
+    /// way of a sandbox around it.
+    pub(super) fn lodge(&self) -> Result<Lodging> {
+        let place = self.place()?;
+        if place.occupy() {
+            return Ok(Lodging(place));
+        }
+        let what = format!("run in the {}: another run is at work there", self.maker);
+        Err(Error::new(ErrorKind::BranchBusy, what)
+            .with_hint("wait for that run, or give each run a branch of its own"))
     }
 
     /// Returns the sandbox, if it is lent as well.

@@ -253,7 +253,7 @@ impl Ledger {
         if let Some(gathered) = self.gathered.clone() {
             return Ok(gathered);
         }
-        let gathered = match workplace.gather().await {
+        let mut gathered = match workplace.gather().await {
             Ok(gathered) => gathered,
             Err(error) => {
                 self.warn_once(format!("the new commits could not be listed: {error}"));
@@ -262,6 +262,10 @@ impl Ledger {
         };
         for note in &gathered.notes {
             self.warn_once(note.clone());
+        }
+        // A subject is there to be shown: in errors, in the journal, to whoever lists runs. Git has it as it was written.
+        for commit in &mut gathered.commits {
+            commit.subject = self.audience.secrets().mask(&commit.subject).into_owned();
         }
         self.work.commits = self.landed.iter().chain(&gathered.commits).cloned().collect();
         self.note_commits();

@@ -59,6 +59,8 @@ pub enum AnswerGuarantee {
 
 impl<O> RunResult<O> {
     pub(super) fn new(output: O, work: Work, end: Ending, job: Job) -> Self {
+        let mut settings = job.settings;
+        settings.ground = settings.ground.remembered();
         Self {
             output,
             text: work.text,
@@ -73,7 +75,7 @@ impl<O> RunResult<O> {
             usage: work.usage,
             warnings: work.warnings,
             run_id: job.checked.run,
-            settings: job.settings,
+            settings,
         }
     }
 
@@ -112,6 +114,7 @@ impl<O> RunResult<O> {
 
     fn follow_up(&self, prompt: impl Into<String>) -> RunOptions {
         let mut settings = self.settings.clone();
+        settings.ground = settings.ground.found_again();
         settings.prompts.clear();
         settings.prompt_args.clear();
         settings.max_iterations = 1;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::driver::Job;
-use super::ground::Ground;
+use super::ground::Lodging;
 use super::iteration::Stage;
 use super::ledger::Ledger;
 use super::setup::{Teller, check_nobody_is_left, joined};
@@ -32,7 +32,7 @@ pub(super) struct Workplace {
 #[derive(Debug)]
 enum Tenure {
     Own(Box<Place>),
-    Lent(Arc<Place>),
+    Lent(Lodging),
 }
 
 /// Whether the sandbox is closed with the workplace.
@@ -182,9 +182,9 @@ async fn land(job: &Job, place: &Place, gathered: Result<Gathered>, ledger: &mut
 
 impl Tenure {
     async fn take(job: &Job, number: u32, ledger: &mut Ledger) -> Result<Self> {
-        let tenure = match &job.settings.ground {
-            Ground::Lent(lot) => Self::Lent(lot.place()?),
-            Ground::Own => {
+        let tenure = match job.settings.ground.lender()? {
+            Some(lot) => Self::Lent(lot.lodge()?),
+            None => {
                 // Nothing is noted as this run's before it is.
                 job.bounds().apply("reserve the branch", job.checked.plan.reserve()).await?;
                 check_nobody_is_left(&job.checked.repository, &job.checked.plan, number)?;
@@ -203,7 +203,7 @@ impl Tenure {
     fn place(&self) -> &Place {
         match self {
             Self::Own(place) => place,
-            Self::Lent(place) => place,
+            Self::Lent(lodging) => lodging.place(),
         }
     }
 
@@ -230,7 +230,7 @@ impl Tenure {
 
 impl Shelter {
     async fn make(job: &Job, tenure: &Tenure, ledger: &mut Ledger) -> Result<Self> {
-        if let Ground::Lent(lot) = &job.settings.ground
+        if let Some(lot) = job.settings.ground.lender()?
             && let Some(sandbox) = lot.sandbox()
         {
             return Ok(Self::Lent(Arc::clone(sandbox)));

@@ -140,11 +140,11 @@ impl Worktree {
     /// Runs in this worktree, in a sandbox of the options' provider; otherwise as [`run`].
     ///
     /// With the branch strategy `merge-to-head` what was committed is merged after each iteration; the worktree stays on its
-    /// own branch. It can be used again afterwards, also after a run that failed or was cancelled.
+    /// own branch. It can be used again afterwards, also after a run that failed or was cancelled. One run at a time is in it.
     ///
     /// # Errors
     /// As [`run`]; also when the options ask for what was settled when the worktree was made: a branch strategy, files to copy,
-    /// hooks of the worktree, or a folder outside of it.
+    /// hooks of the worktree, or a folder outside of it. [`ErrorKind::BranchBusy`] while another run is at work in it.
     pub fn run<O: RunOutput>(&self, options: RunOptions<O>) -> RunFuture<O::Value> {
         run(options.on(&self.lot))
     }

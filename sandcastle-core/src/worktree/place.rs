@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::gather::{self, Gathered, Origin};
@@ -31,6 +32,8 @@ pub(crate) struct Place {
     made_branch: Option<CommitId>,
     notes: Vec<String>,
     _lock: Option<Arc<Lock>>,
+    /// Whether a run is at work in it.
+    occupied: AtomicBool,
 }
 
 /// Says how the work in a place ended.
@@ -67,6 +70,7 @@ impl Place {
             made_branch: None,
             notes: Vec::new(),
             _lock: None,
+            occupied: AtomicBool::new(false),
         })
     }
 
@@ -89,6 +93,7 @@ impl Place {
             made_branch: None,
             notes: Vec::new(),
             _lock: Some(Arc::clone(&opening.lock)),
+            occupied: AtomicBool::new(false),
         }
     }
 
@@ -135,6 +140,16 @@ impl Place {
     pub(crate) async fn origin_now(&self) -> Result<Origin> {
         let (head, refs) = self.repository.head_and_refs().await?;
         Ok(Origin::new(head.commit, refs, self.repository.head_log_end()))
+    }
+
+    /// Takes it for one run; `false` while another is at work in it, whose commits could not be told from those of this one.
+    pub(crate) fn occupy(&self) -> bool {
+        !self.occupied.swap(true, Ordering::AcqRel)
+    }
+
+    /// Gives up what [`occupy`](Self::occupy) took.
+    pub(crate) fn vacate(&self) {
+        self.occupied.store(false, Ordering::Release);
     }
 
     /// Tells whether it is the caller's own work tree.

@@ -174,3 +174,39 @@ async fn a_result_goes_on_in_the_same_warm_sandbox() {
     drop((first, second));
     assert!(sandbox.close().await.unwrap().preserved_worktree.is_some());
 }
+
+#[tokio::test]
+async fn w_27_two_runs_are_not_at_work_in_one_worktree_at_once() {
+    let bench = Bench::new().await;
+    let options = WorktreeOptions::new().cwd(bench.repository.path());
+    let worktree = create_worktree(options.branch_strategy(BranchStrategy::branch("agent/x"))).await.unwrap();
+    let sandbox = worktree.create_sandbox(SandboxOptions::new(NoSandbox::new())).await.unwrap();
+    let sleep = UniqueSleep::new();
+    let token = CancellationToken::new();
+    let slow = bench.run_of(Turn::new().say("x").shell(format!("sleep {}", sleep.seconds())));
+    let first = tokio::spawn(worktree.run(slow.cancel(token.clone())));
+    sleep.wait_for(1).await;
+    for second in [worktree.run(bench.run_of(say("ok"))), sandbox.run(bench.run_of(say("ok")))] {
+        let error = second.await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BranchBusy, "{error:#}");
+    }
+    token.cancel();
+    assert!(first.await.unwrap().unwrap_err().is_cancelled());
+    assert_eq!(sandbox.run(bench.run_of(say("ok"))).await.unwrap().text, "ok");
+}
+
+#[tokio::test]
+async fn a_result_keeps_nobody_from_the_branch_of_a_dropped_handle() {
+    let bench = Bench::new().await;
+    let make = || {
+        let options = WorktreeOptions::new().cwd(bench.repository.path());
+        create_worktree(options.branch_strategy(BranchStrategy::branch("agent/x")))
+    };
+    let worktree = make().await.unwrap();
+    let result = worktree.run(bench.run_of(commit("one"))).await.unwrap();
+    drop(worktree);
+    let again = make().await.unwrap();
+    let error = result.resume("go on").await.unwrap_err();
+    assert!(error.is_entry_check() && error.to_string().contains("dropped"), "{error:#}");
+    again.close().await.unwrap();
+}

@@ -148,3 +148,16 @@ async fn w_23_debug_of_options_agents_and_sandboxes_shows_names_only() {
         assert!(shown.contains(name), "{name} is not in {shown}");
     }
 }
+
+#[tokio::test]
+async fn the_subject_of_a_commit_is_shown_with_masks() {
+    let bench = Bench::new().await;
+    let turn = Turn::new().shell("echo 1 >x; git add x; git commit -qm \"Use $TOKEN\"").exit(3);
+    let error = sandcastle::run(bench.options([turn]).env("TOKEN", "s3cret")).await.unwrap_err();
+    assert_eq!(error.work().unwrap().commits[0].subject, "Use ***");
+    assert!(!format!("{error:?}").contains("s3cret"));
+    for run in std::fs::read_dir(bench.repository.path().join(".sandcastle/runs")).unwrap().flatten() {
+        let Ok(journal) = std::fs::read_to_string(run.path().join("journal.jsonl")) else { continue };
+        assert!(journal.contains("Use ***") && !journal.contains("s3cret"), "{journal}");
+    }
+}
