@@ -13,13 +13,15 @@
 //! 8. the prompt contains the opening tag of the output, as far as it is known before its shell expressions are run;
 //! 9. the agent can be given this prompt;
 //! 10. the folder is in a git repository that the branch strategy can work in;
-//! 11. the session to resume or fork is there, if the home folder of the agent is known;
-//! 12. the variables: names that are some, none set for both the sandbox and the agent, no declared secret in an argument.
+//! 11. the variables: names that are some, none set for both the sandbox and the agent;
+//! 12. the session to resume or fork is there, if the home folder of the agent is known;
+//! 13. no declared secret is in an argument: of the agent, of a hook, of a shell expression.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::environment::{self, Environment};
+use super::environment::{Environment, check_arguments};
 use super::ground::{Ground, Lot};
 use super::options::Settings;
 use super::sessions::Sessions;
@@ -30,7 +32,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::{BranchName, RunId, SessionId};
 use crate::output::OutputSpec;
-use crate::prompt::{self, Branches, PromptTemplate};
+use crate::prompt::{self, Branches, Filled, Piece, PromptTemplate};
 use crate::secret::Secrets;
 use crate::session::SessionRequest;
 use crate::worktree::{self, BranchStrategy, Plan};
@@ -72,11 +74,13 @@ pub(super) async fn check(settings: &Settings, spec: Option<&OutputSpec>) -> Res
     check_all(settings, spec, Asked::Always).await
 }
 
-/// The checks of a session that a person holds: as above, but a prompt is optional.
+/// The checks of a session that a person holds: as above, but a prompt is optional, and what is about an agent that works
+/// alone is refused.
 pub(super) async fn check_interactive(settings: &Settings) -> Result<Checked> {
     if settings.cancel.is_cancelled() {
         return Err(Error::new(ErrorKind::Cancelled, "start the session: it was cancelled before it began"));
     }
+    check_unattended(settings)?;
     check_all(settings, None, Asked::Maybe).await
 }
 
@@ -118,21 +122,50 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
     let below = below(&repository, &cwd);
     let config = ConfigDir::of(&repository);
     let (sandbox, agent) = (settings.sandbox.as_ref(), settings.agent.as_ref());
-    let mut environment = Environment::of(&config, sandbox, agent, &settings.site.env)?;
+    let mut site = settings.site.clone();
+    if let Some(lot) = lent {
+        site.inherit(&lot.site);
+    }
+    let mut environment = Environment::of(&config, Some(sandbox), Some(agent), &site.env)?;
     if !environment.knows_the_author() {
         environment.identify(&repository.identity().await?);
     }
-    let secrets = environment.secrets(&settings.site.secrets)?;
+    let secrets = environment.secrets(&site.secrets)?;
     let lent_home = lent.and_then(|lot| lot.sandbox()).and_then(|sandbox| sandbox.home());
     if let Some(home) = lent_home.or_else(|| sandbox.home()) {
         let sessions =
             Sessions::new(Arc::clone(&settings.agent), settings.session_store.clone(), cwd.clone());
         sessions.check(&session, &home, environment.variables())?;
     }
-    if let Some(command) = command {
-        warnings.extend(environment::check_arguments(&command, &secrets)?);
+    warnings.extend(site.hooks.check_secrets(&secrets)?);
+    if let Some(prompt) = &prompt {
+        warnings.extend(check_expressions(prompt, &secrets)?);
+    }
+    if let Some(AgentCommand { program, args, .. }) = command {
+        warnings.extend(check_arguments(&program, args, &secrets)?);
     }
     Ok(Checked { cwd, below, prompt, session, repository, plan, run, environment, secrets, warnings })
+}
+
+/// Fills a prompt in as far as it is known by now: branches are not.
+fn as_far_as_known(prompt: &PromptTemplate) -> Filled {
+    let branch = BranchName::from_git("");
+    prompt.fill(&Branches { source: &branch, target: &branch })
+}
+
+/// Returns what will be said, as far as it is known.
+pub(super) fn known_text(prompt: &PromptTemplate) -> String {
+    as_far_as_known(prompt).for_checks()
+}
+
+/// Checks that no shell expression is given a declared secret: its values are arguments of the shell.
+fn check_expressions(prompt: &PromptTemplate, secrets: &Secrets) -> Result<Option<String>> {
+    let filled = as_far_as_known(prompt);
+    let args = filled.pieces.iter().filter_map(|piece| match piece {
+        Piece::Expression(expression) => Some(expression.arguments()),
+        Piece::Text(_) => None,
+    });
+    check_arguments(OsStr::new("sh"), args.flatten(), secrets)
 }
 
 /// Checks what will be said, as far as it is known: branches and the output of shell expressions are not.
@@ -147,8 +180,7 @@ fn check_filled(
     let unused = prompt.unused().into_iter();
     warnings
         .extend(unused.map(|key| format!("the prompt has no `{{{{{key}}}}}`: its argument was not used")));
-    let branch = BranchName::from_git("");
-    let filled = prompt.fill(&Branches { source: &branch, target: &branch });
+    let filled = as_far_as_known(prompt);
     let text = filled.for_checks();
     if !filled.has_expressions() {
         if let Some(spec) = spec {
@@ -230,8 +262,8 @@ fn check_numbers(settings: &Settings) -> Result<()> {
         return Err(invalid("run 0 iterations").with_hint("set `max_iterations` to 1 or more"));
     }
     let limits = [
-        ("idle_timeout", Some(settings.idle_timeout)),
-        ("completion_timeout", Some(settings.completion_timeout)),
+        ("idle_timeout", settings.idle_timeout),
+        ("completion_timeout", settings.completion_timeout),
         ("total_timeout", settings.total_timeout),
     ];
     if let Some((name, _)) = limits.iter().find(|(_, limit)| limit.is_some_and(|limit| limit.is_zero())) {
@@ -241,6 +273,21 @@ fn check_numbers(settings: &Settings) -> Result<()> {
         return Err(invalid("use a blank completion signal").with_hint("it would be found in every answer"));
     }
     Ok(())
+}
+
+/// Refuses what does not apply where a person decides how long and how often the agent works.
+fn check_unattended(settings: &Settings) -> Result<()> {
+    let set = [
+        ("max_iterations", settings.max_iterations != 1),
+        ("completion_signal", settings.completion_signals.is_some()),
+        ("idle_timeout", settings.idle_timeout.is_some()),
+        ("completion_timeout", settings.completion_timeout.is_some()),
+    ];
+    match set.into_iter().find(|(_, is_set)| *is_set) {
+        None => check_numbers(settings),
+        Some((option, _)) => Err(invalid(format!("use `{option}` in a session that a person holds"))
+            .with_hint("the person ends it; `total_timeout` limits it")),
+    }
 }
 
 fn check_session(settings: &Settings) -> Result<SessionRequest> {

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::making::Making;
+use super::site::Site;
 use super::worktree::CloseResult;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sandbox::SandboxHandle;
@@ -21,6 +23,8 @@ pub(super) enum Ground {
 #[derive(Debug)]
 pub(super) struct Lot {
     pub(super) plan: Arc<Plan>,
+    /// How it was made; its variables and secrets are those of every run in it.
+    pub(super) site: Site,
     /// Where runs work unless they name another folder.
     pub(super) cwd: PathBuf,
     /// What made it, for messages.
@@ -30,8 +34,10 @@ pub(super) struct Lot {
 }
 
 impl Lot {
-    pub(super) fn new(plan: Arc<Plan>, place: Arc<Place>, cwd: PathBuf, maker: &'static str) -> Self {
-        Self { plan, cwd, maker, place: Mutex::new(Some(place)), sandbox: None }
+    pub(super) fn new(making: Making, place: Arc<Place>, maker: &'static str) -> Self {
+        let cwd = making.cwd_in(place.top());
+        let Making { plan, site, .. } = making;
+        Self { plan, site, cwd, maker, place: Mutex::new(Some(place)), sandbox: None }
     }
 
     /// Lends a sandbox around the work tree, too.
@@ -56,33 +62,36 @@ impl Lot {
         self.sandbox.as_ref()
     }
 
-    /// Puts the work tree away. `None` when that was done already.
+    /// Takes the work tree, so that nobody works in it any more. `None` when that was done already.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidOptions`] while somebody works in it.
-    pub(super) async fn close(&self) -> Result<Option<CloseResult>> {
-        let Some(place) = self.lock().take() else { return Ok(None) };
-        match Arc::try_unwrap(place) {
-            // Whether everything has landed is looked at: a branch whose commits nothing else holds stays.
-            Ok(place) => Ok(Some(place.close(Fate::Finished { landed: self.plan.merges() }).await.into())),
-            Err(place) => {
-                *self.lock() = Some(place);
-                Err(self.busy())
-            }
-        }
+    pub(super) fn take(&self) -> Result<Option<Place>> {
+        let mut held = self.lock();
+        let Some(place) = held.take() else { return Ok(None) };
+        Arc::try_unwrap(place).map(Some).map_err(|place| {
+            *held = Some(place);
+            self.busy()
+        })
+    }
+
+    /// Puts a work tree away that was taken.
+    pub(super) async fn put_away(&self, place: Place) -> CloseResult {
+        // Whether everything has landed is looked at: a branch whose commits nothing else holds stays.
+        place.close(Fate::Finished { landed: self.plan.merges() }).await.into()
     }
 
     /// Leaves the work tree to the one who has lent it to this lot. `None` when that was done already.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidOptions`] while a run goes on in it.
-    pub(super) fn give_back(&self) -> Result<Option<CloseResult>> {
+    pub(super) fn give_back(&self) -> Result<Option<()>> {
         let mut held = self.lock();
         // This lot and the lender have it; anybody else is at work.
         if held.as_ref().is_some_and(|place| Arc::strong_count(place) > 2) {
             return Err(self.busy());
         }
-        Ok(held.take().map(|_| CloseResult::default()))
+        Ok(held.take().map(drop))
     }
 
     fn busy(&self) -> Error {

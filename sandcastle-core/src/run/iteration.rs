@@ -144,7 +144,7 @@ impl<'a> Stage<'a> {
         ledger: &mut Ledger,
     ) -> Result<Turn> {
         let command = self.agent.command(&AgentRequest::new(prompt, &self.cwd, session))?;
-        if let Some(warning) = check_arguments(&command, ledger.secrets())? {
+        if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {
             ledger.warn(warning);
         }
         self.learn_usage_before(session, ledger);

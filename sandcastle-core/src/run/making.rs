@@ -20,15 +20,17 @@ use crate::error::Result;
 use crate::git::Repository;
 use crate::id::RunId;
 use crate::sandbox::{SandboxHandle, SandboxProvider};
+use crate::secret::Secrets;
 use crate::worktree::{Fate, Place, Plan};
 
 /// A place that has passed the checks and is to be made.
 #[derive(Debug)]
 pub(super) struct Making {
-    site: Site,
+    pub(super) site: Site,
     repository: Repository,
     below: PathBuf,
     pub(super) environment: Environment,
+    secrets: Secrets,
     pub(super) plan: Arc<Plan>,
     limits: Limits,
     cancel: CancellationToken,
@@ -49,32 +51,43 @@ impl Making {
         let cwd = entry::check_folder(site.cwd.as_deref())?;
         let repository = Repository::discover(&cwd).await?;
         let plan = Plan::new(&repository, &site.strategy(), &RunId::generate(), site.name.as_deref()).await?;
-        Self::with(site, sandbox, &cwd, repository, Arc::new(plan))
+        Self::with(site, sandbox, &cwd, repository, Arc::new(plan)).await
     }
 
     /// Checks what is asked for in a worktree that is there.
-    pub(super) async fn in_lot(site: Site, sandbox: Option<&dyn SandboxProvider>, lot: &Lot) -> Result<Self> {
+    pub(super) async fn in_lot(
+        mut site: Site,
+        sandbox: Option<&dyn SandboxProvider>,
+        lot: &Lot,
+    ) -> Result<Self> {
         entry::check_lent_site(&site, lot)?;
+        site.inherit(&lot.site);
         lot.place()?;
         let cwd = entry::check_folder(site.cwd.as_deref().or(Some(&lot.cwd)))?;
         entry::check_lot(lot, &cwd)?;
         let repository = Repository::discover(&cwd).await?;
-        Self::with(site, sandbox, &cwd, repository, Arc::clone(&lot.plan))
+        Self::with(site, sandbox, &cwd, repository, Arc::clone(&lot.plan)).await
     }
 
-    fn with(
+    async fn with(
         site: Site,
         sandbox: Option<&dyn SandboxProvider>,
         cwd: &Path,
         repository: Repository,
         plan: Arc<Plan>,
     ) -> Result<Self> {
-        let environment = Environment::of_place(&ConfigDir::of(&repository), sandbox, &site.env)?;
+        let mut environment = Environment::of(&ConfigDir::of(&repository), sandbox, None, &site.env)?;
+        if sandbox.is_some() && !environment.knows_the_author() {
+            environment.identify(&repository.identity().await?);
+        }
+        let secrets = environment.secrets(&site.secrets)?;
+        site.hooks.check_secrets(&secrets)?;
         Ok(Self {
             below: entry::below(&repository, cwd),
             site,
             repository,
             environment,
+            secrets,
             plan,
             limits: Limits::new(Duration::MAX, Duration::MAX, None),
             cancel: CancellationToken::new(),
@@ -91,13 +104,13 @@ impl Making {
         check_nobody_is_left(&self.repository, &self.plan, 1)?;
         let mut place = self.plan.open(1, self.site.timeouts.worktree).await?;
         let mut warnings = place.notes();
-        let mut listener = |notice| warn(&mut warnings, notice);
+        let mut listener = |notice| self.warn(&mut warnings, notice);
         let prepared = self.setup().prepare(&place, &Teller::new(&mut listener)).await;
         match prepared {
             Ok(()) => Ok((place, warnings)),
             Err(error) => {
                 place.close(Fate::Worthless).await;
-                Err(error)
+                Err(self.secrets.mask_error(error))
             }
         }
     }
@@ -105,13 +118,13 @@ impl Making {
     /// Makes both.
     pub(super) async fn worktree_and_sandbox(&self, provider: &dyn SandboxProvider) -> Result<Made> {
         let (place, mut warnings) = self.worktree().await?;
-        let mut listener = |notice| warn(&mut warnings, notice);
+        let mut listener = |notice| self.warn(&mut warnings, notice);
         let made = self.setup().make_sandbox(provider, &place, &Teller::new(&mut listener)).await;
         match made {
             Ok(sandbox) => Ok(Made { place: Arc::new(place), sandbox, warnings }),
             Err(error) => {
                 place.close(Fate::Worthless).await;
-                Err(error)
+                Err(self.secrets.mask_error(error))
             }
         }
     }
@@ -119,8 +132,9 @@ impl Making {
     /// Makes the sandbox in a worktree that is there.
     pub(super) async fn sandbox_in(&self, place: Arc<Place>, provider: &dyn SandboxProvider) -> Result<Made> {
         let mut warnings = Vec::new();
-        let mut listener = |notice| warn(&mut warnings, notice);
-        let sandbox = self.setup().make_sandbox(provider, &place, &Teller::new(&mut listener)).await?;
+        let mut listener = |notice| self.warn(&mut warnings, notice);
+        let made = self.setup().make_sandbox(provider, &place, &Teller::new(&mut listener)).await;
+        let sandbox = made.map_err(|error| self.secrets.mask_error(error))?;
         Ok(Made { place, sandbox, warnings })
     }
 
@@ -133,10 +147,10 @@ impl Making {
             bounds: Bounds { timeouts: &self.site.timeouts, limits: &self.limits, cancel: &self.cancel },
         }
     }
-}
 
-fn warn(warnings: &mut Vec<String>, notice: Notice) {
-    if let Notice::Warning(message) = notice {
-        warnings.push(message);
+    fn warn(&self, warnings: &mut Vec<String>, notice: Notice) {
+        if let Notice::Warning(message) = notice {
+            warnings.push(self.secrets.mask(&message).into_owned());
+        }
     }
 }

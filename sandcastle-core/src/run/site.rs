@@ -29,6 +29,12 @@ impl Site {
     pub(super) fn strategy(&self) -> BranchStrategy {
         self.strategy.clone().unwrap_or_default()
     }
+
+    /// Adds what everything in a place that is there already gets. What is set here is over it.
+    pub(super) fn inherit(&mut self, place: &Self) {
+        self.env.splice(0..0, place.env.iter().cloned());
+        self.secrets.splice(0..0, place.secrets.iter().cloned());
+    }
 }
 
 impl fmt::Debug for Site {

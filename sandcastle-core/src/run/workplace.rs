@@ -14,6 +14,7 @@ use super::ledger::Ledger;
 use super::setup::{Teller, check_nobody_is_left, joined};
 use crate::error::Result;
 use crate::git::Wall;
+use crate::id::BranchName;
 use crate::sandbox::SandboxHandle;
 use crate::worktree::{Fate, Gathered, Landing, Origin, Place};
 
@@ -94,6 +95,11 @@ impl Workplace {
         match &self.shelter {
             Shelter::Own(handle) | Shelter::Lent(handle) => handle,
         }
+    }
+
+    /// Returns the branch that is worked on.
+    pub(super) fn branch(&self) -> &BranchName {
+        self.tenure.place().branch()
     }
 
     /// Returns the folder that the agent works in, as seen inside the sandbox.
