@@ -17,11 +17,11 @@
 //! 12. the session to resume or fork is there, if the home folder of the agent is known;
 //! 13. no declared secret is in an argument: of the agent, of a hook, of a shell expression.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::environment::{Environment, check_arguments};
+use super::arguments::check_shown;
+use super::environment::Environment;
 use super::ground::{Ground, Lot};
 use super::options::Settings;
 use super::sessions::Sessions;
@@ -32,7 +32,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::{BranchName, RunId, SessionId};
 use crate::output::OutputSpec;
-use crate::prompt::{self, Branches, Filled, Piece, PromptTemplate};
+use crate::prompt::{self, Branches, Filled, PromptTemplate};
 use crate::secret::Secrets;
 use crate::session::SessionRequest;
 use crate::worktree::{self, BranchStrategy, Plan};
@@ -90,10 +90,7 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
     if let Some(spec) = spec {
         check_output(settings, spec)?;
     }
-    let lent = match &settings.ground {
-        Ground::Own => None,
-        Ground::Lent(lot) => Some(lot),
-    };
+    let lent = settings.ground.lent();
     if let Some(lot) = lent {
         lot.place()?;
     }
@@ -119,36 +116,43 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
             Arc::new(Plan::new(&repository, &strategy, &run, name).await?)
         }
     };
+    let (environment, secrets) = check_variables(settings, &repository).await?;
+    check_history(settings, &session, &cwd, &environment)?;
+    warnings.extend(check_shown(settings, prompt.as_ref(), command.as_ref(), &secrets)?);
     let below = below(&repository, &cwd);
-    let config = ConfigDir::of(&repository);
-    let (sandbox, agent) = (settings.sandbox.as_ref(), settings.agent.as_ref());
+    Ok(Checked { cwd, below, prompt, session, repository, plan, run, environment, secrets, warnings })
+}
+
+/// Checks the variables, and finds the secrets among them.
+async fn check_variables(settings: &Settings, repository: &Repository) -> Result<(Environment, Secrets)> {
     let mut site = settings.site.clone();
-    if let Some(lot) = lent {
+    if let Some(lot) = settings.ground.lent() {
         site.inherit(&lot.site);
     }
-    let mut environment = Environment::of(&config, Some(sandbox), Some(agent), &site.env)?;
+    let (sandbox, agent) = (settings.sandbox.as_ref(), settings.agent.as_ref());
+    let mut environment = Environment::of(&ConfigDir::of(repository), Some(sandbox), Some(agent), &site.env)?;
     if !environment.knows_the_author() {
         environment.identify(&repository.identity().await?);
     }
     let secrets = environment.secrets(&site.secrets)?;
-    let lent_home = lent.and_then(|lot| lot.sandbox()).and_then(|sandbox| sandbox.home());
-    if let Some(home) = lent_home.or_else(|| sandbox.home()) {
-        let sessions =
-            Sessions::new(Arc::clone(&settings.agent), settings.session_store.clone(), cwd.clone());
-        sessions.check(&session, &home, environment.variables())?;
-    }
-    warnings.extend(site.hooks.check_secrets(&secrets)?);
-    if let Some(prompt) = &prompt {
-        warnings.extend(check_expressions(prompt, &secrets)?);
-    }
-    if let Some(AgentCommand { program, args, .. }) = command {
-        warnings.extend(check_arguments(&program, args, &secrets)?);
-    }
-    Ok(Checked { cwd, below, prompt, session, repository, plan, run, environment, secrets, warnings })
+    Ok((environment, secrets))
+}
+
+/// Checks that the session which is asked for is there, if it is known where the agent will be at home.
+fn check_history(
+    settings: &Settings,
+    session: &SessionRequest,
+    cwd: &Path,
+    environment: &Environment,
+) -> Result<()> {
+    let lent = settings.ground.lent().and_then(|lot| lot.sandbox()).and_then(|sandbox| sandbox.home());
+    let Some(home) = lent.or_else(|| settings.sandbox.home()) else { return Ok(()) };
+    let (agent, store) = (Arc::clone(&settings.agent), settings.session_store.clone());
+    Sessions::new(agent, store, cwd.to_path_buf()).check(session, &home, environment.variables())
 }
 
 /// Fills a prompt in as far as it is known by now: branches are not.
-fn as_far_as_known(prompt: &PromptTemplate) -> Filled {
+pub(super) fn as_far_as_known(prompt: &PromptTemplate) -> Filled {
     let branch = BranchName::from_git("");
     prompt.fill(&Branches { source: &branch, target: &branch })
 }
@@ -156,16 +160,6 @@ fn as_far_as_known(prompt: &PromptTemplate) -> Filled {
 /// Returns what will be said, as far as it is known.
 pub(super) fn known_text(prompt: &PromptTemplate) -> String {
     as_far_as_known(prompt).for_checks()
-}
-
-/// Checks that no shell expression is given a declared secret: its values are arguments of the shell.
-fn check_expressions(prompt: &PromptTemplate, secrets: &Secrets) -> Result<Option<String>> {
-    let filled = as_far_as_known(prompt);
-    let args = filled.pieces.iter().filter_map(|piece| match piece {
-        Piece::Expression(expression) => Some(expression.arguments()),
-        Piece::Text(_) => None,
-    });
-    check_arguments(OsStr::new("sh"), args.flatten(), secrets)
 }
 
 /// Checks what will be said, as far as it is known: branches and the output of shell expressions are not.

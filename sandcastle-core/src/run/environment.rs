@@ -13,7 +13,7 @@ use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Identity;
 use crate::sandbox::SandboxProvider;
-use crate::secret::{Secrets, Shown, Variables};
+use crate::secret::{Secrets, Variables};
 
 /// Who sets variables, from the least to the most.
 #[derive(Clone, Copy, Default)]
@@ -111,32 +111,6 @@ impl Environment {
     }
 }
 
-/// Checks that no secret is in the arguments of a program, where every user of the host can read it, and returns what to
-/// warn of: a value that only looks secret may be in an argument by coincidence.
-///
-/// # Errors
-/// [`ErrorKind::InvalidOptions`] when a declared secret is.
-pub(super) fn check_arguments<A: AsRef<OsStr>>(
-    program: &OsStr,
-    args: impl IntoIterator<Item = A>,
-    secrets: &Secrets,
-) -> Result<Option<String>> {
-    let program = program.to_string_lossy();
-    match secrets.shown_by(args) {
-        None => Ok(None),
-        Some(Shown::Guessed) => Ok(Some(format!(
-            "the arguments of `{program}` hold the value of a variable that looks secret, and every user of this host can read them"
-        ))),
-        Some(Shown::Declared) => Err(Error::new(
-            ErrorKind::InvalidOptions,
-            format!(
-                "start `{program}` with a secret in its arguments, where every user of this host can read it"
-            ),
-        )
-        .with_hint("give secrets by variables, with `env` or in `.sandcastle/.env`")),
-    }
-}
-
 /// Returns a variable of this process that `.sandcastle/.env` names without a value.
 ///
 /// Libraries do not read the environment; here a person asks for it, name by name, and nothing else is looked at. Without it
@@ -228,18 +202,6 @@ mod tests {
         assert!(!format!("{environment:?}").contains("s3cret"));
         let secrets = environment.secrets(&["declared".to_owned()]).unwrap();
         assert_eq!(secrets.mask("s3cret and declared"), "*** and ***");
-    }
-
-    #[test]
-    fn w_43_a_declared_secret_in_an_argument_is_refused_and_a_guessed_one_warned_of() {
-        let call = set(&[("API_TOKEN", "s3cret")]);
-        let environment = Environment::merge(Layers { call: &call, ..Layers::default() }).unwrap();
-        let secrets = environment.secrets(&["declared".to_owned()]).unwrap();
-        let with = |arg: &str| check_arguments("agent".as_ref(), [arg], &secrets);
-        assert_eq!(with("do it").unwrap(), None);
-        assert!(with("use s3cret").unwrap().unwrap().contains("`agent`"));
-        let error = with("use declared").unwrap_err();
-        assert!(!format!("{error:#?}").contains("declared"), "{error:#?}");
     }
 
     #[test]

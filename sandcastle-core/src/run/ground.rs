@@ -19,6 +19,16 @@ pub(super) enum Ground {
     Lent(Arc<Lot>),
 }
 
+impl Ground {
+    /// Returns what is lent, if anything is.
+    pub(super) fn lent(&self) -> Option<&Lot> {
+        match self {
+            Self::Own => None,
+            Self::Lent(lot) => Some(lot),
+        }
+    }
+}
+
 /// A work tree that several runs use, and the sandbox around it if that is lent as well.
 #[derive(Debug)]
 pub(super) struct Lot {

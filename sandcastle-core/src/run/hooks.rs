@@ -7,7 +7,7 @@ use futures_util::stream::{FuturesUnordered, TryStreamExt};
 
 use tracing::Instrument;
 
-use super::environment::check_arguments;
+use super::arguments::check_arguments;
 use super::event::RunEvent;
 use super::setup::Teller;
 use super::shell::{Bounds, Call, Shell, Stdout};

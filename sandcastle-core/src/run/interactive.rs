@@ -5,9 +5,9 @@ use std::process::ExitStatus;
 
 use tracing::Instrument;
 
+use super::arguments::check_arguments;
 use super::driver::{Job, resolved_prompt};
 use super::entry::{self, Checked};
-use super::environment::check_arguments;
 use super::event::RunEvent;
 use super::failure;
 use super::iteration::Stage;

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use super::arguments::check_arguments;
 use super::deadline::Limits;
 use super::driver::Job;
-use super::environment::check_arguments;
 use super::event::RunEvent;
 use super::ledger::Ledger;
 use super::listener::{End, Listener};

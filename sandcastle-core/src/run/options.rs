@@ -157,7 +157,7 @@ impl<O> RunOptions<O> {
         self
     }
 
-    site_setters!(settings.site);
+    site_setters!(settings.site, "[`BranchStrategy::head`](crate::BranchStrategy::head).");
 
     /// Sets how many agent processes may run one after the other. A run with an output has exactly one.
     pub fn max_iterations(mut self, count: u32) -> Self {

@@ -44,7 +44,7 @@ impl SandboxOptions {
         Self { provider, site: Site::default() }
     }
 
-    site_setters!(site);
+    site_setters!(site, "[`BranchStrategy::head`](crate::BranchStrategy::head).");
 }
 
 /// Makes a sandbox that several runs can use, one after the other or at once.

@@ -119,7 +119,7 @@ impl Workplace {
     /// [`ErrorKind::Merge`](crate::ErrorKind::Merge) when its commits cannot land,
     /// [`ErrorKind::Git`](crate::ErrorKind::Git) when they cannot be found. The work is kept then.
     pub(super) async fn close(self, job: &Job, work: Work, ledger: &mut Ledger) -> Result<()> {
-        // Before this nothing may be done that git could execute something for.
+        // Nothing lands and nothing is removed before this is known.
         let intact = self.wall.check().await;
         let gathered = ledger.collect(&self).await;
         capture(job, &self, ledger).await;

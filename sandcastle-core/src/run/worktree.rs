@@ -33,7 +33,7 @@ impl WorktreeOptions {
         Self::default()
     }
 
-    site_setters!(site);
+    site_setters!(site, "[`BranchStrategy::merge_to_head`](crate::BranchStrategy::merge_to_head).");
 }
 
 /// Makes a worktree that several runs can use, one after the other.
