@@ -47,7 +47,7 @@ impl Job {
     /// # Errors
     /// [`ErrorKind::Io`] when the log or the journal cannot be written.
     pub(super) fn begin(settings: Settings, checked: Checked) -> Result<(Self, Ledger)> {
-        let limits = Limits::new(settings.idle_timeout, settings.completion_timeout, settings.total_timeout);
+        let limits = settings.limits();
         let mut job = Self { settings, checked, limits };
         let ledger = Ledger::open(&job)?;
         job.checked.environment.mark(ledger.mark());
@@ -126,14 +126,7 @@ async fn go(
             Err(_) => Work::Failed,
         };
         let closed = workplace.close(job, how, ledger).await;
-        let ending = match (worked, closed) {
-            (Ok(ending), Ok(())) => ending,
-            (Ok(_), Err(error)) | (Err(error), Ok(())) => return Err(error),
-            (Err(error), Err(also)) => {
-                ledger.warn(format!("afterwards it failed to {also}"));
-                return Err(error);
-            }
-        };
+        let ending = ledger.settled(worked, closed)?;
         if ending.completion_signal.is_some() || spec.is_some() {
             return Ok(ending);
         }
@@ -150,7 +143,7 @@ async fn work(
     judge: &mut Judge<'_>,
     ledger: &mut Ledger,
 ) -> Result<Ending> {
-    let prompt = resolved_prompt(job, number, workplace, spec, ledger).await?;
+    let prompt = resolved_prompt(job, workplace, spec, ledger).await?;
     let session = if number == 1 { job.checked.session.clone() } else { SessionRequest::Fresh };
     let stage = Stage::new(job, workplace);
     stage.bring_in(&session, ledger).await?;
@@ -166,15 +159,13 @@ async fn work(
 /// Makes the text that the agent is told, with everything in it that has to be run.
 pub(super) async fn resolved_prompt(
     job: &Job,
-    number: u32,
     workplace: &Workplace,
     spec: Option<&OutputSpec>,
     ledger: &mut Ledger,
 ) -> Result<String> {
     let plan = &job.checked.plan;
-    let source = plan.source_branch(number);
     let Some(prompt) = &job.checked.prompt else { return Ok(String::new()) };
-    let filled = prompt.fill(&Branches { source: &source, target: plan.target_branch() });
+    let filled = prompt.fill(&Branches { source: workplace.branch(), target: plan.target_branch() });
     if !filled.has_expressions() {
         return Ok(filled.for_checks());
     }

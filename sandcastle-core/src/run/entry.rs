@@ -13,13 +13,15 @@
 //! 8. the prompt contains the opening tag of the output, as far as it is known before its shell expressions are run;
 //! 9. the agent can be given this prompt;
 //! 10. the folder is in a git repository that the branch strategy can work in;
-//! 11. the session to resume or fork is there, if the home folder of the agent is known;
-//! 12. the variables: names that are some, none set for both the sandbox and the agent, no declared secret in an argument.
+//! 11. the variables: names that are some, none set for both the sandbox and the agent;
+//! 12. the session to resume or fork is there, if the home folder of the agent is known;
+//! 13. no declared secret is in an argument: of the agent, of a hook, of a shell expression.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::environment::{self, Environment};
+use super::arguments::check_shown;
+use super::environment::Environment;
 use super::ground::Lot;
 use super::options::Settings;
 use super::sessions::Sessions;
@@ -30,7 +32,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::{BranchName, RunId, SessionId};
 use crate::output::OutputSpec;
-use crate::prompt::{self, Branches, PromptTemplate};
+use crate::prompt::{self, Branches, Filled, PromptTemplate};
 use crate::secret::Secrets;
 use crate::session::SessionRequest;
 use crate::worktree::{self, BranchStrategy, Plan};
@@ -72,11 +74,13 @@ pub(super) async fn check(settings: &Settings, spec: Option<&OutputSpec>) -> Res
     check_all(settings, spec, Asked::Always).await
 }
 
-/// The checks of a session that a person holds: as above, but a prompt is optional.
+/// The checks of a session that a person holds: as above, but a prompt is optional, and what is about an agent that works
+/// alone is refused.
 pub(super) async fn check_interactive(settings: &Settings) -> Result<Checked> {
     if settings.cancel.is_cancelled() {
         return Err(Error::new(ErrorKind::Cancelled, "start the session: it was cancelled before it began"));
     }
+    check_unattended(settings)?;
     check_all(settings, None, Asked::Maybe).await
 }
 
@@ -112,24 +116,50 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
             Arc::new(Plan::new(&repository, &strategy, &run, name).await?)
         }
     };
+    let (environment, secrets) = check_variables(settings, &repository).await?;
+    check_history(settings, &session, &cwd, &environment)?;
+    warnings.extend(check_shown(settings, prompt.as_ref(), command.as_ref(), &secrets)?);
     let below = below(&repository, &cwd);
-    let config = ConfigDir::of(&repository);
+    Ok(Checked { cwd, below, prompt, session, repository, plan, run, environment, secrets, warnings })
+}
+
+/// Checks the variables, and finds the secrets among them.
+async fn check_variables(settings: &Settings, repository: &Repository) -> Result<(Environment, Secrets)> {
+    let mut site = settings.site.clone();
+    if let Some(lot) = settings.ground.lender()? {
+        site.inherit(&lot.site);
+    }
     let (sandbox, agent) = (settings.sandbox.as_ref(), settings.agent.as_ref());
-    let mut environment = Environment::of(&config, sandbox, agent, &settings.site.env)?;
+    let mut environment = Environment::of(&ConfigDir::of(repository), Some(sandbox), Some(agent), &site.env)?;
     if !environment.knows_the_author() {
         environment.identify(&repository.identity().await?);
     }
-    let secrets = environment.secrets(&settings.site.secrets)?;
-    let lent_home = lent.and_then(|lot| lot.sandbox()).and_then(|sandbox| sandbox.home());
-    if let Some(home) = lent_home.or_else(|| sandbox.home()) {
-        let sessions =
-            Sessions::new(Arc::clone(&settings.agent), settings.session_store.clone(), cwd.clone());
-        sessions.check(&session, &home, environment.variables())?;
-    }
-    if let Some(command) = command {
-        warnings.extend(environment::check_arguments(&command, &secrets)?);
-    }
-    Ok(Checked { cwd, below, prompt, session, repository, plan, run, environment, secrets, warnings })
+    let secrets = environment.secrets(&site.secrets)?;
+    Ok((environment, secrets))
+}
+
+/// Checks that the session which is asked for is there, if it is known where the agent will be at home.
+fn check_history(
+    settings: &Settings,
+    session: &SessionRequest,
+    cwd: &Path,
+    environment: &Environment,
+) -> Result<()> {
+    let lent = settings.ground.lender()?.and_then(|lot| lot.sandbox()).and_then(|sandbox| sandbox.home());
+    let Some(home) = lent.or_else(|| settings.sandbox.home()) else { return Ok(()) };
+    let (agent, store) = (Arc::clone(&settings.agent), settings.session_store.clone());
+    Sessions::new(agent, store, cwd.to_path_buf()).check(session, &home, environment.variables())
+}
+
+/// Fills a prompt in as far as it is known by now: branches are not.
+pub(super) fn as_far_as_known(prompt: &PromptTemplate) -> Filled {
+    let branch = BranchName::from_git("");
+    prompt.fill(&Branches { source: &branch, target: &branch })
+}
+
+/// Returns what will be said, as far as it is known.
+pub(super) fn known_text(prompt: &PromptTemplate) -> String {
+    as_far_as_known(prompt).for_checks()
 }
 
 /// Checks what will be said, as far as it is known: branches and the output of shell expressions are not.
@@ -144,8 +174,7 @@ fn check_filled(
     let unused = prompt.unused().into_iter();
     warnings
         .extend(unused.map(|key| format!("the prompt has no `{{{{{key}}}}}`: its argument was not used")));
-    let branch = BranchName::from_git("");
-    let filled = prompt.fill(&Branches { source: &branch, target: &branch });
+    let filled = as_far_as_known(prompt);
     let text = filled.for_checks();
     if !filled.has_expressions() {
         if let Some(spec) = spec {
@@ -227,8 +256,8 @@ fn check_numbers(settings: &Settings) -> Result<()> {
         return Err(invalid("run 0 iterations").with_hint("set `max_iterations` to 1 or more"));
     }
     let limits = [
-        ("idle_timeout", Some(settings.idle_timeout)),
-        ("completion_timeout", Some(settings.completion_timeout)),
+        ("idle_timeout", settings.idle_timeout),
+        ("completion_timeout", settings.completion_timeout),
         ("total_timeout", settings.total_timeout),
     ];
     if let Some((name, _)) = limits.iter().find(|(_, limit)| limit.is_some_and(|limit| limit.is_zero())) {
@@ -238,6 +267,21 @@ fn check_numbers(settings: &Settings) -> Result<()> {
         return Err(invalid("use a blank completion signal").with_hint("it would be found in every answer"));
     }
     Ok(())
+}
+
+/// Refuses what does not apply where a person decides how long and how often the agent works.
+fn check_unattended(settings: &Settings) -> Result<()> {
+    let set = [
+        ("max_iterations", settings.max_iterations != 1),
+        ("completion_signal", settings.completion_signals.is_some()),
+        ("idle_timeout", settings.idle_timeout.is_some()),
+        ("completion_timeout", settings.completion_timeout.is_some()),
+    ];
+    match set.into_iter().find(|(_, is_set)| *is_set) {
+        None => check_numbers(settings),
+        Some((option, _)) => Err(invalid(format!("use `{option}` in a session that a person holds"))
+            .with_hint("the person ends it; `total_timeout` limits it")),
+    }
 }
 
 fn check_session(settings: &Settings) -> Result<SessionRequest> {

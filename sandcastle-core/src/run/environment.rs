@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
-use crate::agent::{Agent, AgentCommand};
+use crate::agent::Agent;
 use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Identity;
 use crate::sandbox::SandboxProvider;
-use crate::secret::{Secrets, Shown, Variables};
+use crate::secret::{Secrets, Variables};
 
 /// Who sets variables, from the least to the most.
 #[derive(Clone, Copy, Default)]
@@ -38,34 +38,23 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    /// Merges what a run has to give: the file of the repository, the sandbox, the agent and the call.
+    /// Merges what there is: the file of the repository, the sandbox, the agent and the call. A place that is made for
+    /// several runs has no agent yet.
     ///
     /// # Errors
     /// As [`Environment::merge`]; also when the file cannot be read.
     pub(super) fn of(
         config: &ConfigDir,
-        sandbox: &dyn SandboxProvider,
-        agent: &dyn Agent,
-        call: &[(OsString, OsString)],
-    ) -> Result<Self> {
-        let file = config.env_file()?.resolve(host_variable);
-        let layers = Layers { file: &file, sandbox: &sandbox.env(), agent: &agent.env(), call };
-        let inherited = sandbox.inherited_env().into_iter().collect();
-        Ok(Self { inherited, ..Self::merge(layers)? })
-    }
-
-    /// Merges what a place has to give before there is an agent: the file of the repository, the sandbox and the call.
-    ///
-    /// # Errors
-    /// As [`Environment::of`].
-    pub(super) fn of_place(
-        config: &ConfigDir,
         sandbox: Option<&dyn SandboxProvider>,
+        agent: Option<&dyn Agent>,
         call: &[(OsString, OsString)],
     ) -> Result<Self> {
         let file = config.env_file()?.resolve(host_variable);
+        let inherited = sandbox.map(SandboxProvider::inherited_env).unwrap_or_default();
         let sandbox = sandbox.map(SandboxProvider::env).unwrap_or_default();
-        Self::merge(Layers { file: &file, sandbox: &sandbox, agent: &[], call })
+        let agent = agent.map(Agent::env).unwrap_or_default();
+        let merged = Self::merge(Layers { file: &file, sandbox: &sandbox, agent: &agent, call })?;
+        Ok(Self { inherited: inherited.into_iter().collect(), ..merged })
     }
 
     /// Merges the layers.
@@ -119,28 +108,6 @@ impl Environment {
     pub(super) fn secrets(&self, declared: &[String]) -> Result<Secrets> {
         let visible = self.inherited.iter().chain(self.variables.iter());
         Secrets::of(declared, visible.map(|(key, value)| (key, value)))
-    }
-}
-
-/// Checks that no secret is in the arguments of an agent, where every user of the host can read it, and returns what to warn
-/// of: a value that only looks secret may be in an argument by coincidence.
-///
-/// # Errors
-/// [`ErrorKind::InvalidOptions`] when a declared secret is.
-pub(super) fn check_arguments(command: &AgentCommand, secrets: &Secrets) -> Result<Option<String>> {
-    let program = command.program.to_string_lossy();
-    match secrets.shown_by(&command.args) {
-        None => Ok(None),
-        Some(Shown::Guessed) => Ok(Some(format!(
-            "the arguments of `{program}` hold the value of a variable that looks secret, and every user of this host can read them"
-        ))),
-        Some(Shown::Declared) => Err(Error::new(
-            ErrorKind::InvalidOptions,
-            format!(
-                "start `{program}` with a secret in its arguments, where every user of this host can read it"
-            ),
-        )
-        .with_hint("give secrets by variables, with `env` or in `.sandcastle/.env`")),
     }
 }
 
@@ -235,18 +202,6 @@ mod tests {
         assert!(!format!("{environment:?}").contains("s3cret"));
         let secrets = environment.secrets(&["declared".to_owned()]).unwrap();
         assert_eq!(secrets.mask("s3cret and declared"), "*** and ***");
-    }
-
-    #[test]
-    fn w_43_a_declared_secret_in_an_argument_is_refused_and_a_guessed_one_warned_of() {
-        let call = set(&[("API_TOKEN", "s3cret")]);
-        let environment = Environment::merge(Layers { call: &call, ..Layers::default() }).unwrap();
-        let secrets = environment.secrets(&["declared".to_owned()]).unwrap();
-        let with = |arg: &str| check_arguments(&AgentCommand::new("agent").arg(arg), &secrets);
-        assert_eq!(with("do it").unwrap(), None);
-        assert!(with("use s3cret").unwrap().unwrap().contains("`agent`"));
-        let error = with("use declared").unwrap_err();
-        assert!(!format!("{error:#?}").contains("declared"), "{error:#?}");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::making::Making;
+use super::site::Site;
 use super::worktree::CloseResult;
 use crate::error::{Error, ErrorKind, Result};
 use crate::journal::{self, Journal, Note, Outcome};
@@ -58,6 +60,8 @@ impl Ground {
 #[derive(Debug)]
 pub(super) struct Lot {
     pub(super) plan: Arc<Plan>,
+    /// How it was made; its variables and secrets are those of every run in it.
+    pub(super) site: Site,
     /// Where runs work unless they name another folder.
     pub(super) cwd: PathBuf,
     /// What made it, for messages.
@@ -85,15 +89,11 @@ impl Drop for Lodging {
 }
 
 impl Lot {
-    pub(super) fn new(plan: Arc<Plan>, place: Arc<Place>, cwd: PathBuf, maker: &'static str) -> Self {
-        Self { plan, cwd, maker, place: Mutex::new(Some(place)), journal: Mutex::default(), sandbox: None }
-    }
-
-    /// Goes on with the journal that was begun when the work tree was made.
-    #[must_use]
-    pub(super) fn with_journal(mut self, journal: Option<Journal>) -> Self {
-        self.journal = Mutex::new(journal);
-        self
+    pub(super) fn new(making: Making, place: Arc<Place>, maker: &'static str) -> Self {
+        let cwd = making.cwd_in(place.top());
+        let Making { plan, site, journal, .. } = making;
+        let (place, journal) = (Mutex::new(Some(place)), Mutex::new(journal));
+        Self { plan, site, cwd, maker, place, journal, sandbox: None }
     }
 
     /// Lends a sandbox around the work tree, too.
@@ -133,24 +133,25 @@ impl Lot {
         self.sandbox.as_ref()
     }
 
-    /// Puts the work tree away. `None` when that was done already.
+    /// Takes the work tree, so that nobody works in it any more. `None` when that was done already.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidOptions`] while somebody works in it.
-    pub(super) async fn close(&self) -> Result<Option<CloseResult>> {
-        let Some(place) = self.lock().take() else { return Ok(None) };
-        match Arc::try_unwrap(place) {
-            // Whether everything has landed is looked at: a branch whose commits nothing else holds stays.
-            Ok(place) => {
-                let path = place.top().to_path_buf();
-                let closed = place.close(Fate::Finished { landed: self.plan.merges() }).await;
-                Ok(Some(self.end_journal(path, closed).into()))
-            }
-            Err(place) => {
-                *self.lock() = Some(place);
-                Err(self.busy())
-            }
-        }
+    pub(super) fn take(&self) -> Result<Option<Place>> {
+        let mut held = self.lock();
+        let Some(place) = held.take() else { return Ok(None) };
+        Arc::try_unwrap(place).map(Some).map_err(|place| {
+            *held = Some(place);
+            self.busy()
+        })
+    }
+
+    /// Puts a work tree away that was taken.
+    pub(super) async fn put_away(&self, place: Place) -> CloseResult {
+        // Whether everything has landed is looked at: a branch whose commits nothing else holds stays.
+        let path = place.top().to_path_buf();
+        let closed = place.close(Fate::Finished { landed: self.plan.merges() }).await;
+        self.end_journal(path, closed).into()
     }
 
     /// Notes what became of the work tree.
@@ -168,13 +169,13 @@ impl Lot {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidOptions`] while a run goes on in it.
-    pub(super) fn give_back(&self) -> Result<Option<CloseResult>> {
+    pub(super) fn give_back(&self) -> Result<Option<()>> {
         let mut held = self.lock();
         // This lot and the lender have it; anybody else is at work.
         if held.as_ref().is_some_and(|place| Arc::strong_count(place) > 2) {
             return Err(self.busy());
         }
-        Ok(held.take().map(|_| CloseResult::default()))
+        Ok(held.take().map(drop))
     }
 
     fn busy(&self) -> Error {

@@ -1,11 +1,13 @@
 //! Commands that a caller wants run when a worktree or a sandbox is ready.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, TryStreamExt};
 
 use tracing::Instrument;
 
+use super::arguments::check_arguments;
 use super::event::RunEvent;
 use super::setup::Teller;
 use super::shell::{Bounds, Call, Shell, Stdout};
@@ -13,6 +15,7 @@ use super::trace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::one_line;
 use crate::sandbox::BoxFuture;
+use crate::secret::Secrets;
 use crate::work::Exit;
 
 /// Commands to run before the agent starts.
@@ -110,6 +113,16 @@ impl Hooks {
             .into_iter()
             .flat_map(|(point, hooks)| hooks.iter().map(move |hook| (point, hook)))
             .try_for_each(|(point, hook)| hook.check(point))
+    }
+
+    /// Checks that no hook shows a declared secret, as its command is an argument of the shell, and returns what to warn of.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOptions`] when one does.
+    pub(super) fn check_secrets(&self, secrets: &Secrets) -> Result<Option<String>> {
+        let hooks = [&self.host_worktree_ready, &self.host_sandbox_ready, &self.sandbox_ready];
+        let commands = hooks.into_iter().flatten().map(|hook| &hook.command);
+        check_arguments(OsStr::new("sh"), commands, secrets)
     }
 
     /// Tells whether there is a hook for the worktree.

@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 
 use tracing::Instrument;
 
+use super::arguments::check_arguments;
 use super::driver::{Job, resolved_prompt};
 use super::entry::{self, Checked};
 use super::event::RunEvent;
@@ -40,7 +41,9 @@ pub struct InteractiveResult {
 
 /// Starts the agent's own terminal program on this process's terminal, and waits until the person leaves it.
 ///
-/// The prompt, if there is one, is what the session begins with. Options that ask for an output do not compile here.
+/// The prompt, if there is one, is what the session begins with. Options that ask for an output do not compile here. Those
+/// that are about an agent that works alone are refused: `max_iterations`, `completion_signal`, `idle_timeout` and
+/// `completion_timeout`.
 ///
 /// # Errors
 /// When the options do not pass the checks, the agent has no terminal program, or the program cannot be started. A bad
@@ -68,7 +71,10 @@ pub fn interactive<O: InteractiveOutput>(
 
 async fn hold(settings: Settings) -> Result<InteractiveResult> {
     let checked = entry::check_interactive(&settings).await?;
-    command_of(&settings, &checked, &checked.cwd, "")?;
+    // Before anything is made: whether it can be opened, and that what is known by now shows no declared secret.
+    let said = checked.prompt.as_ref().map(entry::known_text).unwrap_or_default();
+    let command = command_of(&settings, &checked, &checked.cwd, &said)?;
+    check_arguments(&command.program, &command.args, &checked.secrets)?;
     let (job, mut ledger) = Job::begin(settings, checked)?;
     match hold_open(&job, &mut ledger).instrument(job.span()).await {
         Ok(exit_code) => {
@@ -92,16 +98,17 @@ async fn hold_open(job: &Job, ledger: &mut Ledger) -> Result<Option<i32>> {
     let held = hold_in(job, &workplace, ledger).await;
     let how = if held.is_ok() { Work::Finished } else { Work::Failed };
     let closed = workplace.close(job, how, ledger).await;
-    let exit = held?;
-    closed?;
-    Ok(exit)
+    ledger.settled(held, closed)
 }
 
 async fn hold_in(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Result<Option<i32>> {
-    let prompt = resolved_prompt(job, 1, workplace, None, ledger).await?;
+    let prompt = resolved_prompt(job, workplace, None, ledger).await?;
     Stage::new(job, workplace).bring_in(&job.checked.session, ledger).await?;
     let cwd = workplace.cwd(job);
     let command = command_of(&job.settings, &job.checked, &cwd, &prompt)?;
+    if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {
+        ledger.warn(warning);
+    }
     let name = command.program.to_string_lossy().into_owned();
     let mut program = Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&cwd);
     program.env.extend(command.env);

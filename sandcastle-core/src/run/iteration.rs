@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use super::arguments::check_arguments;
 use super::deadline::Limits;
 use super::driver::Job;
-use super::environment::check_arguments;
 use super::event::RunEvent;
 use super::ledger::Ledger;
 use super::listener::{End, Listener};
@@ -151,7 +151,7 @@ impl<'a> Stage<'a> {
         ledger: &mut Ledger,
     ) -> Result<Turn> {
         let command = self.agent.command(&AgentRequest::new(prompt, &self.cwd, session))?;
-        if let Some(warning) = check_arguments(&command, ledger.secrets())? {
+        if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {
             ledger.warn(warning);
         }
         self.learn_usage_before(session, ledger);

@@ -314,6 +314,19 @@ impl Ledger {
         self.totals.get(session).copied()
     }
 
+    /// Returns what came of the work and of putting it away. Of two failures the first is the one of the run, and the other
+    /// is told.
+    pub(super) fn settled<T>(&mut self, worked: Result<T>, closed: Result<()>) -> Result<T> {
+        match (worked, closed) {
+            (Ok(done), Ok(())) => Ok(done),
+            (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
+            (Err(error), Err(also)) => {
+                self.warn(format!("afterwards it failed to {also}"));
+                Err(error)
+            }
+        }
+    }
+
     /// Ends the record with a failure, which takes the work along.
     pub(super) fn fail(mut self, error: Error) -> Error {
         let mut error = outcome::masked(error, self.audience.secrets());

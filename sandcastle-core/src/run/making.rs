@@ -21,15 +21,17 @@ use crate::git::Repository;
 use crate::id::RunId;
 use crate::journal::{self, Begun, Journal, Note, Origin, Outcome};
 use crate::sandbox::{SandboxHandle, SandboxProvider};
+use crate::secret::Secrets;
 use crate::worktree::{Fate, Place, Plan};
 
 /// A place that has passed the checks and is to be made.
 #[derive(Debug)]
 pub(super) struct Making {
-    site: Site,
+    pub(super) site: Site,
     repository: Repository,
     below: PathBuf,
     pub(super) environment: Environment,
+    secrets: Secrets,
     pub(super) plan: Arc<Plan>,
     /// What is made is written down here; there is none where nothing is made, or where it belongs to somebody else.
     pub(super) journal: Option<Journal>,
@@ -53,7 +55,7 @@ impl Making {
         let repository = Repository::discover(&cwd).await?;
         let run = RunId::generate();
         let plan = Plan::new(&repository, &site.strategy(), &run, site.name.as_deref()).await?;
-        let mut making = Self::with(site, sandbox, &cwd, repository, Arc::new(plan))?;
+        let mut making = Self::with(site, sandbox, &cwd, repository, Arc::new(plan)).await?;
         if let Some(worktree) = making.plan.folder(1) {
             making.plan.reserve().await?;
             check_nobody_is_left(&making.repository, &making.plan, 1)?;
@@ -70,9 +72,8 @@ impl Making {
         sandbox: Option<&dyn SandboxProvider>,
         worktree: PathBuf,
     ) -> Result<()> {
-        let secrets = self.environment.secrets(&self.site.secrets)?;
         let begun = Begun {
-            name: self.site.name.as_deref().map(|name| secrets.mask(name).into_owned()),
+            name: self.site.name.as_deref().map(|name| self.secrets.mask(name).into_owned()),
             agent: "none".to_owned(),
             model: None,
             sandbox: sandbox.map_or("none", SandboxProvider::name).to_owned(),
@@ -102,28 +103,39 @@ impl Making {
     }
 
     /// Checks what is asked for in a worktree that is there.
-    pub(super) async fn in_lot(site: Site, sandbox: Option<&dyn SandboxProvider>, lot: &Lot) -> Result<Self> {
+    pub(super) async fn in_lot(
+        mut site: Site,
+        sandbox: Option<&dyn SandboxProvider>,
+        lot: &Lot,
+    ) -> Result<Self> {
         entry::check_lent_site(&site, lot)?;
+        site.inherit(&lot.site);
         lot.place()?;
         let cwd = entry::check_folder(site.cwd.as_deref().or(Some(&lot.cwd)))?;
         entry::check_lot(lot, &cwd)?;
         let repository = Repository::discover(&cwd).await?;
-        Self::with(site, sandbox, &cwd, repository, Arc::clone(&lot.plan))
+        Self::with(site, sandbox, &cwd, repository, Arc::clone(&lot.plan)).await
     }
 
-    fn with(
+    async fn with(
         site: Site,
         sandbox: Option<&dyn SandboxProvider>,
         cwd: &Path,
         repository: Repository,
         plan: Arc<Plan>,
     ) -> Result<Self> {
-        let environment = Environment::of_place(&ConfigDir::of(&repository), sandbox, &site.env)?;
+        let mut environment = Environment::of(&ConfigDir::of(&repository), sandbox, None, &site.env)?;
+        if sandbox.is_some() && !environment.knows_the_author() {
+            environment.identify(&repository.identity().await?);
+        }
+        let secrets = environment.secrets(&site.secrets)?;
+        site.hooks.check_secrets(&secrets)?;
         Ok(Self {
             below: entry::below(&repository, cwd),
             site,
             repository,
             environment,
+            secrets,
             plan,
             journal: None,
             limits: Limits::new(Duration::MAX, Duration::MAX, None),
@@ -150,13 +162,13 @@ impl Making {
     async fn make_worktree(&self) -> Result<(Place, Vec<String>)> {
         let mut place = self.plan.open(1, self.site.timeouts.worktree).await?;
         let mut warnings = place.notes();
-        let mut listener = |notice| warn(&mut warnings, notice);
+        let mut listener = |notice| self.warn(&mut warnings, notice);
         let prepared = self.setup().prepare(&place, &Teller::new(&mut listener)).await;
         match prepared {
             Ok(()) => Ok((place, warnings)),
             Err(error) => {
                 place.close(Fate::Worthless).await;
-                Err(error)
+                Err(self.secrets.mask_error(error))
             }
         }
     }
@@ -164,12 +176,13 @@ impl Making {
     /// Makes both.
     pub(super) async fn worktree_and_sandbox(&mut self, provider: &dyn SandboxProvider) -> Result<Made> {
         let (place, mut warnings) = self.worktree().await?;
-        let mut listener = |notice| warn(&mut warnings, notice);
+        let mut listener = |notice| self.warn(&mut warnings, notice);
         let made = self.setup().make_sandbox(provider, &place, &Teller::new(&mut listener)).await;
         match made {
             Ok(sandbox) => Ok(Made { place: Arc::new(place), sandbox, warnings }),
             Err(error) => {
                 place.close(Fate::Worthless).await;
+                let error = self.secrets.mask_error(error);
                 self.not_made(&error);
                 Err(error)
             }
@@ -179,8 +192,9 @@ impl Making {
     /// Makes the sandbox in a worktree that is there.
     pub(super) async fn sandbox_in(&self, place: Arc<Place>, provider: &dyn SandboxProvider) -> Result<Made> {
         let mut warnings = Vec::new();
-        let mut listener = |notice| warn(&mut warnings, notice);
-        let sandbox = self.setup().make_sandbox(provider, &place, &Teller::new(&mut listener)).await?;
+        let mut listener = |notice| self.warn(&mut warnings, notice);
+        let made = self.setup().make_sandbox(provider, &place, &Teller::new(&mut listener)).await;
+        let sandbox = made.map_err(|error| self.secrets.mask_error(error))?;
         Ok(Made { place, sandbox, warnings })
     }
 
@@ -193,10 +207,10 @@ impl Making {
             bounds: Bounds { timeouts: &self.site.timeouts, limits: &self.limits, cancel: &self.cancel },
         }
     }
-}
 
-fn warn(warnings: &mut Vec<String>, notice: Notice) {
-    if let Notice::Warning(message) = notice {
-        warnings.push(message);
+    fn warn(&self, warnings: &mut Vec<String>, notice: Notice) {
+        if let Notice::Warning(message) = notice {
+            warnings.push(self.secrets.mask(&message).into_owned());
+        }
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! No agent is known by name here, nothing is printed, and an agent is started only through a sandbox.
 
+mod arguments;
 mod audience;
 mod completion;
 mod contract;

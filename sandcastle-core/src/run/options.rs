@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::deadline::Limits;
 use super::event::{Callback, RunEvent};
 use super::ground::{Ground, Lot};
 use super::logging::Logging;
@@ -23,6 +24,12 @@ use crate::sandbox::SandboxProvider;
 
 /// The completion signal that is looked for unless another one is set.
 pub(super) const DEFAULT_SIGNAL: &str = "<promise>COMPLETE</promise>";
+
+/// How long an agent that is at work may be silent unless it is said otherwise.
+const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// The same, of an agent that has finished.
+const DEFAULT_COMPLETION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Says what to run: an agent, a sandbox, a prompt, and everything that has a default.
 ///
@@ -57,8 +64,9 @@ pub(super) struct Settings {
     pub(super) max_iterations: u32,
     /// `None` is the default one.
     pub(super) completion_signals: Option<Vec<String>>,
-    pub(super) idle_timeout: Duration,
-    pub(super) completion_timeout: Duration,
+    /// `None` is the default one; so with the next.
+    pub(super) idle_timeout: Option<Duration>,
+    pub(super) completion_timeout: Option<Duration>,
     pub(super) total_timeout: Option<Duration>,
     pub(super) logging: Option<Logging>,
     pub(super) on_event: Option<Callback>,
@@ -69,6 +77,13 @@ pub(super) struct Settings {
 }
 
 impl Settings {
+    /// Returns the limits, which begin to count now.
+    pub(super) fn limits(&self) -> Limits {
+        let idle = self.idle_timeout.unwrap_or(DEFAULT_IDLE_TIMEOUT);
+        let completion = self.completion_timeout.unwrap_or(DEFAULT_COMPLETION_TIMEOUT);
+        Limits::new(idle, completion, self.total_timeout)
+    }
+
     /// Returns the texts that end the run.
     pub(super) fn signals(&self) -> Vec<String> {
         self.completion_signals.clone().unwrap_or_else(|| vec![DEFAULT_SIGNAL.to_owned()])
@@ -93,8 +108,8 @@ impl RunOptions {
                 ground: Ground::Own,
                 max_iterations: 1,
                 completion_signals: None,
-                idle_timeout: Duration::from_secs(600),
-                completion_timeout: Duration::from_secs(60),
+                idle_timeout: None,
+                completion_timeout: None,
                 total_timeout: None,
                 logging: None,
                 on_event: None,
@@ -142,7 +157,7 @@ impl<O> RunOptions<O> {
         self
     }
 
-    site_setters!(settings.site);
+    site_setters!(settings.site, "[`BranchStrategy::head`](crate::BranchStrategy::head).");
 
     /// Sets how many agent processes may run one after the other. A run with an output has exactly one.
     pub fn max_iterations(mut self, count: u32) -> Self {
@@ -160,13 +175,13 @@ impl<O> RunOptions<O> {
 
     /// Sets how long the agent may print nothing before it is ended. Waiting for the model does not count as printing.
     pub fn idle_timeout(mut self, limit: Duration) -> Self {
-        self.settings.idle_timeout = limit;
+        self.settings.idle_timeout = Some(limit);
         self
     }
 
     /// Sets how long an agent that has finished may go on without printing before it is ended; the run is a success.
     pub fn completion_timeout(mut self, limit: Duration) -> Self {
-        self.settings.completion_timeout = limit;
+        self.settings.completion_timeout = Some(limit);
         self
     }
 

@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::id::BranchName;
 use crate::output::AgentOutput;
 use crate::sandbox::{BoxFuture, Output, Program, SandboxHandle, SandboxProvider, SandboxRequest};
-use crate::work::Exit;
+use crate::work::{Exit, Work};
 
 /// What a command in a sandbox may print on its standard output.
 const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
@@ -45,7 +45,7 @@ impl SandboxOptions {
         Self { provider, site: Site::default() }
     }
 
-    site_setters!(site);
+    site_setters!(site, "[`BranchStrategy::head`](crate::BranchStrategy::head).");
 }
 
 /// Makes a sandbox that several runs can use, one after the other or at once.
@@ -144,12 +144,9 @@ impl Sandbox {
 
     fn around(provider: Arc<dyn SandboxProvider>, making: Making, made: Made, tenure: Tenure) -> Self {
         let Made { place, sandbox, warnings } = made;
-        let worktree = place.top().to_path_buf();
-        let (cwd, branch) = (making.cwd_in(&worktree), place.branch().clone());
-        let env = making.environment.variables().into();
-        let lot = Lot::new(making.plan, place, cwd.clone(), "sandbox")
-            .with_sandbox(Arc::clone(&sandbox))
-            .with_journal(making.journal);
+        let (worktree, branch) = (place.top().to_path_buf(), place.branch().clone());
+        let (cwd, env) = (making.cwd_in(&worktree), making.environment.variables().into());
+        let lot = Lot::new(making, place, "sandbox").with_sandbox(Arc::clone(&sandbox));
         Self {
             provider,
             lot: Arc::new(lot),
@@ -256,15 +253,39 @@ impl Sandbox {
     /// is kept and named. Closing again does nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidOptions`] while a run goes on in it, [`ErrorKind::Sandbox`] when the provider cannot end it.
+    /// [`ErrorKind::InvalidOptions`] while a run goes on in it, [`ErrorKind::Sandbox`] when the provider cannot end it,
+    /// [`ErrorKind::StepTimeout`] when that takes longer than the `sandbox_close` of its timeouts. A worktree of its own is
+    /// kept then, and named in the error's [`Work`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future lets the branch go; a worktree that was not removed by then stays.
     pub async fn close(&self) -> Result<CloseResult> {
-        let closed = match self.tenure {
-            Tenure::Own => self.lot.close().await?,
-            Tenure::Lent => self.lot.give_back()?,
+        let taken = match self.tenure {
+            Tenure::Own => self.lot.take()?.map(Some),
+            Tenure::Lent => self.lot.give_back()?.map(|()| None),
         };
-        let Some(closed) = closed else { return Ok(CloseResult::default()) };
-        self.handle.close().await?;
-        Ok(closed)
+        let Some(place) = taken else { return Ok(CloseResult::default()) };
+        // Whoever still works inside is ended before the work tree is looked at.
+        match (self.end().await, place) {
+            (Ok(()), Some(place)) => Ok(self.lot.put_away(place).await),
+            (Ok(()), None) => Ok(CloseResult::default()),
+            (Err(error), Some(place)) => {
+                let kept = CloseResult::from(place.keep("its sandbox was not closed"));
+                let (preserved_worktree, warnings) = (kept.preserved_worktree, kept.warnings);
+                let branch = Some(self.branch.clone());
+                Err(error.with_work(Work { branch, preserved_worktree, warnings, ..Work::default() }))
+            }
+            (Err(error), None) => Err(error),
+        }
+    }
+
+    async fn end(&self) -> Result<()> {
+        let limit = self.lot.site.timeouts.sandbox_close;
+        tokio::time::timeout(limit, self.handle.close()).await.unwrap_or_else(|_| {
+            let name = self.provider.name();
+            Err(Error::new(ErrorKind::StepTimeout, format!("close the sandbox `{name}` within {limit:?}"))
+                .with_hint("raise `sandbox_close` in the timeouts of the sandbox"))
+        })
     }
 }
 

@@ -29,6 +29,12 @@ impl Site {
     pub(super) fn strategy(&self) -> BranchStrategy {
         self.strategy.clone().unwrap_or_default()
     }
+
+    /// Adds what everything in a place that is there already gets. What is set here is over it.
+    pub(super) fn inherit(&mut self, place: &Self) {
+        self.env.splice(0..0, place.env.iter().cloned());
+        self.secrets.splice(0..0, place.secrets.iter().cloned());
+    }
 }
 
 impl fmt::Debug for Site {
@@ -47,9 +53,10 @@ impl fmt::Debug for Site {
     }
 }
 
-/// Writes the setters of a [`Site`] into the `impl` of a builder; the argument is the path to it from `self`.
+/// Writes the setters of a [`Site`] into the `impl` of a builder; the arguments are the path to it from `self`, and what its
+/// documentation says of the default branch strategy.
 macro_rules! site_setters {
-    ($($site:ident).+) => {
+    ($($site:ident).+, $by_default:literal) => {
         /// Sets the folder to work in; it must be in a git repository. By default it is the folder of this process.
         ///
         /// The repository, its `.sandcastle/` and the folder that the agent starts in follow from it.
@@ -64,7 +71,8 @@ macro_rules! site_setters {
             self
         }
 
-        /// Sets which branch the agent works on; [`BranchStrategy::head`](crate::BranchStrategy::head) by default.
+        /// Sets which branch the agent works on; the default is
+        #[doc = $by_default]
         pub fn branch_strategy(mut self, strategy: crate::BranchStrategy) -> Self {
             self.$($site).+.strategy = Some(strategy);
             self
@@ -79,19 +87,20 @@ macro_rules! site_setters {
             self
         }
 
-        /// Sets the commands that are run when a worktree and a sandbox are ready.
+        /// Sets the commands that are run when a worktree and a sandbox are ready. The last call counts.
         pub fn hooks(mut self, hooks: crate::Hooks) -> Self {
             self.$($site).+.hooks = hooks;
             self
         }
 
-        /// Sets how long the steps around the agent may take.
+        /// Sets how long the steps around the agent may take. The last call counts.
         pub fn timeouts(mut self, timeouts: crate::Timeouts) -> Self {
             self.$($site).+.timeouts = timeouts;
             self
         }
 
-        /// Sets a variable for everything that runs inside, on top of what the sandbox and the agent set.
+        /// Sets a variable for everything that runs inside, on top of what the sandbox and the agent set. Hooks of this host do
+        /// not get it.
         pub fn env(mut self, key: impl Into<std::ffi::OsString>, value: impl Into<std::ffi::OsString>) -> Self {
             self.$($site).+.env.push((key.into(), value.into()));
             self
@@ -99,7 +108,8 @@ macro_rules! site_setters {
 
         /// Declares a text that must not be shown: it is masked in logs and errors.
         ///
-        /// The values of variables whose names look secret, such as `API_TOKEN`, are masked without being declared.
+        /// The values of variables whose names look secret, such as `API_TOKEN`, are masked without being declared. What would
+        /// put a declared one into an argument of a program is refused: every user of the host can read those.
         pub fn secret(mut self, value: impl Into<String>) -> Self {
             self.$($site).+.secrets.push(value.into());
             self

@@ -6,10 +6,14 @@ use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 
+/// The longest limit: what is longer is as good as none, and no clock could tell its end.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
 /// Limits the steps that a run takes around its agent.
 ///
 /// A step that takes longer is ended, with every process it started, and fails with
-/// [`ErrorKind::StepTimeout`](crate::ErrorKind::StepTimeout). A `total_timeout` of the run counts beside them.
+/// [`ErrorKind::StepTimeout`](crate::ErrorKind::StepTimeout). A `total_timeout` of the run counts beside them. None is zero,
+/// and none is longer than ten years.
 ///
 /// | limit | default | of |
 /// |---|---|---|
@@ -68,57 +72,57 @@ impl Timeouts {
         Self::default()
     }
 
-    /// Sets how long it may take to make a worktree, or to put one away.
+    /// Sets how long it may take to make a worktree.
     pub fn worktree(mut self, limit: Duration) -> Self {
-        self.worktree = limit;
+        self.worktree = limit.min(LONGEST);
         self
     }
 
     /// Sets how long it may take to copy all the paths that a worktree gets.
     pub fn copy_to_worktree(mut self, limit: Duration) -> Self {
-        self.copy_to_worktree = limit;
+        self.copy_to_worktree = limit.min(LONGEST);
         self
     }
 
     /// Sets how long it may take to make a sandbox.
     pub fn sandbox_start(mut self, limit: Duration) -> Self {
-        self.sandbox_start = limit;
+        self.sandbox_start = limit.min(LONGEST);
         self
     }
 
     /// Sets how long each hook may take that sets no limit itself.
     pub fn hook(mut self, limit: Duration) -> Self {
-        self.hook = limit;
+        self.hook = limit.min(LONGEST);
         self
     }
 
     /// Sets how long each shell expression of a prompt may take.
     pub fn prompt_expression(mut self, limit: Duration) -> Self {
-        self.prompt_expression = limit;
+        self.prompt_expression = limit.min(LONGEST);
         self
     }
 
     /// Sets how long it may take to bring a session into a sandbox, or out of it.
     pub fn session_transfer(mut self, limit: Duration) -> Self {
-        self.session_transfer = limit;
+        self.session_transfer = limit.min(LONGEST);
         self
     }
 
     /// Sets how long it may take to collect the commits of an iteration.
     pub fn commit_collection(mut self, limit: Duration) -> Self {
-        self.commit_collection = limit;
+        self.commit_collection = limit.min(LONGEST);
         self
     }
 
     /// Sets how long it may take to merge what an iteration brought.
     pub fn merge_to_host(mut self, limit: Duration) -> Self {
-        self.merge_to_host = limit;
+        self.merge_to_host = limit.min(LONGEST);
         self
     }
 
     /// Sets how long it may take to end a sandbox.
     pub fn sandbox_close(mut self, limit: Duration) -> Self {
-        self.sandbox_close = limit;
+        self.sandbox_close = limit.min(LONGEST);
         self
     }
 
@@ -184,7 +188,7 @@ mod tests {
             let set_to = |limit| set(Timeouts::default(), limit);
             assert!(set_to(limit).named().contains(&(name, limit)), "{name}");
             set_to(limit).check().unwrap();
-            set_to(Duration::MAX).check().unwrap();
+            assert!(set_to(Duration::MAX).named().contains(&(name, LONGEST)), "{name}");
             let error = set_to(Duration::ZERO).check().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidOptions);
             assert!(error.to_string().contains(&format!("`{name}`")), "{error}");

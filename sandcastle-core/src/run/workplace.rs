@@ -14,6 +14,7 @@ use super::ledger::Ledger;
 use super::setup::{Teller, check_nobody_is_left, joined};
 use crate::error::Result;
 use crate::git::Wall;
+use crate::id::BranchName;
 use crate::sandbox::SandboxHandle;
 use crate::worktree::{Fate, Gathered, Landing, Origin, Place};
 
@@ -101,6 +102,11 @@ impl Workplace {
         }
     }
 
+    /// Returns the branch that is worked on.
+    pub(super) fn branch(&self) -> &BranchName {
+        self.tenure.place().branch()
+    }
+
     /// Returns the folder that the agent works in, as seen inside the sandbox.
     pub(super) fn cwd(&self, job: &Job) -> PathBuf {
         joined(self.sandbox().worktree(), &job.checked.below)
@@ -118,7 +124,7 @@ impl Workplace {
     /// [`ErrorKind::Merge`](crate::ErrorKind::Merge) when its commits cannot land,
     /// [`ErrorKind::Git`](crate::ErrorKind::Git) when they cannot be found. The work is kept then.
     pub(super) async fn close(self, job: &Job, work: Work, ledger: &mut Ledger) -> Result<()> {
-        // Before this nothing may be done that git could execute something for.
+        // Nothing lands and nothing is removed before this is known.
         let intact = self.wall.check().await;
         let gathered = ledger.collect(&self).await;
         capture(job, &self, ledger).await;

@@ -20,8 +20,8 @@ use crate::worktree::{BranchStrategy, Closed};
 /// Says which worktree to make.
 ///
 /// The setters are those of [`RunOptions`] that are about the place and not about the agent. The branch strategy is
-/// [`BranchStrategy::merge_to_head`] by default; `head`, which has no worktree, is refused. Hooks of the sandbox are set on
-/// the runs and sandboxes that use the worktree.
+/// [`BranchStrategy::merge_to_head`] unless another one is set; `head`, which has no worktree, is refused. Variables and
+/// secrets are those of all runs and sandboxes that use the worktree. Hooks of the sandbox are set on those.
 #[derive(Clone, Debug, Default)]
 #[must_use = "options do nothing until a worktree is made from them"]
 pub struct WorktreeOptions {
@@ -34,7 +34,7 @@ impl WorktreeOptions {
         Self::default()
     }
 
-    site_setters!(site);
+    site_setters!(site, "[`BranchStrategy::merge_to_head`](crate::BranchStrategy::merge_to_head).");
 }
 
 /// Makes a worktree that several runs can use, one after the other.
@@ -81,9 +81,7 @@ pub async fn create_worktree(options: WorktreeOptions) -> Result<Worktree> {
     let mut making = Making::new(site, None).await?;
     let (place, warnings) = making.worktree().await?;
     let (path, branch) = (place.top().to_path_buf(), place.branch().clone());
-    let cwd = making.cwd_in(&path);
-    let lot = Lot::new(making.plan, Arc::new(place), cwd, "worktree").with_journal(making.journal);
-    let lot = Arc::new(lot);
+    let lot = Arc::new(Lot::new(making, Arc::new(place), "worktree"));
     Ok(Worktree { lot, path, branch, warnings })
 }
 
@@ -172,6 +170,9 @@ impl Worktree {
     ///
     /// # Errors
     /// As [`create_sandbox`](super::create_sandbox), and as [`Worktree::run`] for what was settled already.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends what it has started, and leaves the worktree as it is.
     pub async fn create_sandbox(&self, options: SandboxOptions) -> Result<Sandbox> {
         Sandbox::in_worktree(options, &self.lot).await
     }
@@ -180,7 +181,13 @@ impl Worktree {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidOptions`] while a run or a sandbox is in it.
+    ///
+    /// # Cancel safety
+    /// Dropping the future lets the branch go; a worktree that was not removed by then stays.
     pub async fn close(&self) -> Result<CloseResult> {
-        Ok(self.lot.close().await?.unwrap_or_default())
+        match self.lot.take()? {
+            Some(place) => Ok(self.lot.put_away(place).await),
+            None => Ok(CloseResult::default()),
+        }
     }
 }

@@ -15,7 +15,7 @@ mod variables;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt;
 use std::sync::Arc;
 
@@ -151,9 +151,9 @@ impl Secrets {
     /// Finds what in an argument vector shows a secret. Every user of the host can read those.
     ///
     /// A declared value is a mistake wherever it is; a guessed one may be a coincidence.
-    pub(crate) fn shown_by(&self, args: &[OsString]) -> Option<Shown> {
+    pub(crate) fn shown_by<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Option<Shown> {
         let automaton = self.0.as_ref()?;
-        args.iter().filter_map(|arg| automaton.worst_in(&arg.to_string_lossy())).max()
+        args.into_iter().filter_map(|arg| automaton.worst_in(&arg.as_ref().to_string_lossy())).max()
     }
 }
 

@@ -1,6 +1,8 @@
 //! Worktrees and sandboxes that several runs share: who makes them, who puts them away, what each run reports.
 
-use sandcastle::sandbox::Program;
+use std::path::{Path, PathBuf};
+
+use sandcastle::sandbox::{self, Program};
 use sandcastle::testing::Turn;
 use sandcastle::{
     BranchStrategy, CancellationToken, ErrorKind, Hooks, Logging, NoSandbox, RunOptions, SandboxOptions,
@@ -209,4 +211,73 @@ async fn a_result_keeps_nobody_from_the_branch_of_a_dropped_handle() {
     let error = result.resume("go on").await.unwrap_err();
     assert!(error.is_entry_check() && error.to_string().contains("dropped"), "{error:#}");
     again.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn w_8_every_iteration_in_a_lent_worktree_is_told_its_branch() {
+    let bench = Bench::new().await;
+    let template = bench.repository.write("prompt.md", "on {{SOURCE_BRANCH}}").unwrap();
+    let worktree = create_worktree(WorktreeOptions::new().cwd(bench.repository.path())).await.unwrap();
+    let agent = bench.agent([say("one")]);
+    let options = RunOptions::new(agent, NoSandbox::new()).prompt_file(template).max_iterations(2);
+    let result = worktree.run(options.logging(Logging::off())).await.unwrap();
+    let sessions = result.iterations.iter().map(|iteration| iteration.session_id.as_ref().unwrap());
+    let prompts: Vec<String> = sessions.flat_map(|session| bench.prompts(session)).collect();
+    assert_eq!(prompts, vec![format!("on {}", worktree.branch()); 2]);
+}
+
+/// A sandbox that cannot be ended.
+#[derive(Debug)]
+struct Stubborn(std::sync::Arc<dyn sandbox::SandboxHandle>);
+
+impl sandbox::SandboxHandle for Stubborn {
+    fn worktree(&self) -> &Path {
+        self.0.worktree()
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        self.0.home()
+    }
+
+    fn start<'a>(&'a self, program: Program) -> sandbox::BoxFuture<'a, std::io::Result<sandbox::Running>> {
+        self.0.start(program)
+    }
+
+    fn close(&self) -> sandbox::BoxFuture<'_, sandcastle::Result<()>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[derive(Debug)]
+struct StubbornProvider;
+
+impl sandbox::SandboxProvider for StubbornProvider {
+    fn name(&self) -> &str {
+        "stubborn"
+    }
+
+    fn create<'a>(
+        &'a self,
+        request: sandbox::SandboxRequest<'a>,
+    ) -> sandbox::BoxFuture<'a, sandcastle::Result<std::sync::Arc<dyn sandbox::SandboxHandle>>> {
+        Box::pin(async move {
+            let inner = sandbox::SandboxProvider::create(&NoSandbox::new(), request).await?;
+            Ok(std::sync::Arc::new(Stubborn(inner)) as std::sync::Arc<dyn sandbox::SandboxHandle>)
+        })
+    }
+}
+
+#[tokio::test]
+async fn w_48_a_sandbox_that_does_not_end_is_given_up_and_its_worktree_is_named() {
+    let bench = Bench::new().await;
+    let options = SandboxOptions::new(StubbornProvider)
+        .cwd(bench.repository.path())
+        .branch_strategy(BranchStrategy::branch("agent/x"))
+        .timeouts(sandcastle::Timeouts::default().sandbox_close(std::time::Duration::from_millis(50)));
+    let sandbox = create_sandbox(options).await.unwrap();
+    let error = sandbox.close().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StepTimeout);
+    assert!(error.to_string().contains("`stubborn`"), "{error}");
+    let kept = error.work().unwrap().preserved_worktree.clone().unwrap();
+    assert_eq!((kept.as_path(), kept.exists()), (sandbox.worktree(), true));
 }

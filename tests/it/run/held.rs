@@ -130,3 +130,31 @@ async fn w_57_a_worktree_of_a_handle_is_found_when_nobody_closes_it() {
     let finished = runs.list().await.unwrap().into_iter().find(|run| run.id != open[0].id).unwrap();
     assert!(finished.worktrees.is_empty(), "{finished:?}");
 }
+
+#[tokio::test]
+async fn w_37_what_is_about_an_agent_alone_is_refused_by_name() {
+    let bench = Bench::new().await;
+    let second = std::time::Duration::from_secs(1);
+    let refused = [
+        ("max_iterations", typed().max_iterations(2)),
+        ("completion_signal", typed().completion_signal("DONE")),
+        ("idle_timeout", typed().idle_timeout(second)),
+        ("completion_timeout", typed().completion_timeout(second)),
+        ("total_timeout", typed().total_timeout(std::time::Duration::ZERO)),
+    ];
+    for (name, options) in refused {
+        let error = sandcastle::interactive(options.cwd(bench.repository.path())).await.unwrap_err();
+        assert_eq!(error.kind(), sandcastle::ErrorKind::InvalidOptions);
+        assert!(error.to_string().contains(&format!("`{name}`")), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn w_43_a_program_for_a_person_is_not_started_with_a_declared_secret() {
+    let bench = Bench::new().await;
+    let options = typed().cwd(bench.repository.path()).secret("Typed");
+    let error = sandcastle::interactive(options).await.unwrap_err();
+    assert_eq!(error.kind(), sandcastle::ErrorKind::InvalidOptions);
+    assert!(!format!("{error:#?}").contains("Typed"), "{error:#?}");
+    assert!(!bench.repository.path().join(".sandcastle").exists(), "nothing was begun");
+}

@@ -161,3 +161,58 @@ async fn the_subject_of_a_commit_is_shown_with_masks() {
         assert!(journal.contains("Use ***") && !journal.contains("s3cret"), "{journal}");
     }
 }
+
+#[tokio::test]
+async fn w_37_what_is_set_where_a_place_is_made_is_there_in_its_runs() {
+    let bench = Bench::new().await;
+    let place = sandcastle::WorktreeOptions::new()
+        .cwd(bench.repository.path())
+        .env("OF", "worktree")
+        .env("SET", "worktree")
+        .env("ANEW", "worktree")
+        .secret("d3clared");
+    let worktree = sandcastle::create_worktree(place).await.unwrap();
+    let made = sandcastle::SandboxOptions::new(bare()).env("SET", "sandbox").env("API_TOKEN", "s3cret");
+    let sandbox = worktree.create_sandbox(made).await.unwrap();
+    let turn = Turn::new().shell("env > seen.txt").say_pieces(["I have s3cret and d3cla", "red"]);
+    let options = sandbox.options(bench.agent([turn])).prompt("go").env("ANEW", "run");
+    sandbox.run(options.logging(sandcastle::Logging::file(bench.log()))).await.unwrap();
+    let seen = std::fs::read_to_string(worktree.path().join("seen.txt")).unwrap();
+    for line in ["OF=worktree", "SET=sandbox", "ANEW=run", "API_TOKEN=s3cret"] {
+        assert!(seen.lines().any(|other| other == line), "{line} is not in {seen}");
+    }
+    let logged = bench.logged();
+    assert!(logged.contains("I have *** and ***"), "{logged}");
+}
+
+#[tokio::test]
+async fn w_23_a_hook_that_fails_where_a_place_is_made_shows_a_mask() {
+    let bench = Bench::new().await;
+    let hooks = sandcastle::Hooks::new().sandbox_ready("echo bad key $API_TOKEN >&2; exit 3");
+    let options = sandcastle::SandboxOptions::new(bare()).cwd(bench.repository.path()).hooks(hooks);
+    let error = sandcastle::create_sandbox(options.env("API_TOKEN", "s3cret")).await.unwrap_err();
+    let shown = format!("{error:#} {error:#?}");
+    assert!(shown.contains("bad key ***") && !shown.contains("s3cret"), "{shown}");
+}
+
+#[tokio::test]
+async fn w_43_a_declared_secret_is_an_argument_of_no_shell() {
+    let bench = Bench::new().await;
+    let template = bench.repository.write("prompt.md", "see !`echo {{KEY}}`").unwrap();
+    let options = || RunOptions::new(bench.agent([say("ok")]), bare()).cwd(bench.repository.path());
+    let expression = options().prompt_file(template).prompt_arg("KEY", "d3clared").secret("d3clared");
+    let hooks = sandcastle::Hooks::new().sandbox_ready("login d3clared");
+    let hook = options().prompt("go").hooks(hooks.clone()).secret("d3clared");
+    let made = sandcastle::SandboxOptions::new(bare()).cwd(bench.repository.path()).hooks(hooks);
+    let errors = [
+        sandcastle::run(expression).await.unwrap_err(),
+        sandcastle::run(hook).await.unwrap_err(),
+        sandcastle::create_sandbox(made.secret("d3clared")).await.unwrap_err(),
+    ];
+    for error in errors {
+        let shown = format!("{error:#} {error:#?}");
+        assert_eq!(error.kind(), ErrorKind::InvalidOptions, "{shown}");
+        assert!(shown.contains("start `sh` with a secret") && !shown.contains("d3clared"), "{shown}");
+    }
+    assert!(!bench.repository.path().join(".sandcastle").exists(), "nothing was begun");
+}

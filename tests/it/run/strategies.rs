@@ -36,6 +36,25 @@ impl Bench {
 }
 
 #[tokio::test]
+async fn w_48_limits_can_be_as_good_as_none() {
+    let bench = Bench::new().await;
+    let ages = Duration::MAX;
+    let timeouts = sandcastle::Timeouts::default()
+        .worktree(ages)
+        .copy_to_worktree(ages)
+        .sandbox_start(ages)
+        .hook(ages)
+        .commit_collection(ages)
+        .merge_to_host(ages)
+        .sandbox_close(ages);
+    let turn = Turn::new().write_file("x", "1").commit("Work").say("ok");
+    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head()).timeouts(timeouts);
+    let options = options.hooks(sandcastle::Hooks::new().sandbox_ready("true"));
+    let options = options.idle_timeout(ages).completion_timeout(ages).total_timeout(ages);
+    assert_eq!(sandcastle::run(options).await.unwrap().branch, "main");
+}
+
+#[tokio::test]
 async fn w_8_the_prompt_names_the_very_branches() {
     let bench = Bench::new().await;
     let file = bench.repository.write("prompt.md", "on {{SOURCE_BRANCH}} for {{ TARGET_BRANCH }}").unwrap();

@@ -116,10 +116,10 @@ fn a_long_secret_is_hidden_whole_and_little_is_held_back() {
 #[test]
 fn w_43_a_secret_in_an_argument_is_found() {
     let secrets = Secrets::of(["hunter22"], [("API_KEY", "s3cret")]).unwrap();
-    let args = |args: &[&str]| args.iter().map(OsString::from).collect::<Vec<_>>();
-    assert_eq!(secrets.shown_by(&args(&["-p", "do it"])), None);
-    assert_eq!(secrets.shown_by(&args(&["--key=s3cret"])), Some(Shown::Guessed));
-    assert_eq!(secrets.shown_by(&args(&["--key=s3cret", "hunter22"])), Some(Shown::Declared));
+    let args = |args: &[&str]| args.iter().map(std::ffi::OsString::from).collect::<Vec<_>>();
+    assert_eq!(secrets.shown_by(args(&["-p", "do it"])), None);
+    assert_eq!(secrets.shown_by(args(&["--key=s3cret"])), Some(Shown::Guessed));
+    assert_eq!(secrets.shown_by(args(&["--key=s3cret", "hunter22"])), Some(Shown::Declared));
 }
 
 #[test]
