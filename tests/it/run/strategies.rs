@@ -38,7 +38,7 @@ impl Bench {
 #[tokio::test]
 async fn w_48_limits_can_be_as_good_as_none() {
     let bench = Bench::new().await;
-    let ages = std::time::Duration::MAX;
+    let ages = Duration::MAX;
     let timeouts = sandcastle::Timeouts::default()
         .worktree(ages)
         .copy_to_worktree(ages)
