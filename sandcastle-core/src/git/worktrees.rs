@@ -15,6 +15,11 @@ use super::status::{read_small, rebased_branch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
 
+/// How often it is looked again at worktrees that cannot be listed.
+const SECOND_LOOKS: u32 = 5;
+/// How long it is waited before that.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// One work tree as the repository lists it.
 #[derive(Clone, Debug)]
 pub(crate) struct Worktree {
@@ -70,7 +75,16 @@ impl Repository {
         let states = fs::read_dir(self.common_dir().join("worktrees")).into_iter().flatten().flatten();
         let read = states.flat_map(|state| STATE_FILES.map(|file| state.path().join(file)));
         let git = self.git().clone().reads_first(read);
-        Ok(git.does("list the worktrees", ["worktree", "list", "--porcelain", "-z"]).await?.stdout)
+        let mut looks_left = SECOND_LOOKS;
+        loop {
+            match git.does("list the worktrees", ["worktree", "list", "--porcelain", "-z"]).await {
+                Ok(answer) => return Ok(answer.stdout),
+                // One that is just being made has files that are empty for a moment, and git takes that for the end.
+                Err(error) if looks_left == 0 || error.kind() != ErrorKind::Git => return Err(error),
+                Err(_) => looks_left -= 1,
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 
     /// Lists all work trees, the main one first.

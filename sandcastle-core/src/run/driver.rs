@@ -51,6 +51,10 @@ impl Job {
         let mut job = Self { settings, checked, limits };
         let ledger = Ledger::open(&job)?;
         job.checked.environment.mark(ledger.mark());
+        if let Some(lot) = job.settings.ground.lender()? {
+            // What is left of this run when it is killed is found by the journal of the handle, too, which has the worktree.
+            lot.mark().into_iter().for_each(|mark| job.checked.environment.mark(mark));
+        }
         Ok((job, ledger))
     }
 

@@ -88,7 +88,7 @@ impl Environment {
     /// Adds the variable by which everything that a run starts is found again.
     pub(super) fn mark(&mut self, mark: (OsString, OsString)) {
         self.variables = self.variables.iter().cloned().chain([mark.clone()]).collect();
-        self.mark = vec![mark];
+        self.mark.push(mark);
     }
 
     /// Returns what is set for programs that are run on this host, beside what they inherit.

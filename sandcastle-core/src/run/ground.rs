@@ -1,5 +1,6 @@
 //! The ground that a run stands on: a work tree of its own, or one that a handle lends to it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -152,6 +153,12 @@ impl Lot {
         let path = place.top().to_path_buf();
         let closed = place.close(Fate::Finished { landed: self.plan.merges() }).await;
         self.end_journal(path, closed).into()
+    }
+
+    /// Returns the variable that everything in the work tree carries.
+    pub(super) fn mark(&self) -> Option<(OsString, OsString)> {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.as_ref().map(|journal| journal.mark().variable())
     }
 
     /// Notes what became of the work tree.

@@ -146,8 +146,12 @@ impl Workplace {
             }
             _ => Ok(()),
         };
-        let fate = Fate::Finished { landed: work == Work::Finished && landed.is_ok() };
-        self.tenure.close(fate, ledger).await;
+        if self.wall.ignores_as_before() {
+            let fate = Fate::Finished { landed: work == Work::Finished && landed.is_ok() };
+            self.tenure.close(fate, ledger).await;
+        } else {
+            self.tenure.keep("the agent changed what git ignores, so what is in it cannot be told", ledger);
+        }
         landed
     }
 }

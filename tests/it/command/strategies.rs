@@ -123,16 +123,21 @@ async fn a_step_that_takes_too_long_says_which_flag_raises_its_limit() {
 async fn a_secret_of_the_environment_is_masked() {
     let desk = Desk::new().await;
     let script = one_turn(&json!([{ "say": "ok" }]));
-    let run = |args: &[&str]| {
+    let run = |hook: &str, args: &[&str]| {
         let environment = [("DATABASE".to_owned(), "vXy9zzQw".to_owned())];
-        let all = [&["--prompt", "go", "--sandbox-ready", "true vXy9zzQw"], args].concat();
+        let all = [&["--prompt", "go", "--sandbox-ready", hook], args].concat();
         desk.play(&script, &all).environment(environment).run()
     };
-    let ended = run(&[]);
-    assert!(ended.stderr.contains("  $ true vXy9zzQw\n"), "{}", ended.stderr);
-    let ended = run(&["--secret-env", "DATABASE"]);
-    assert_eq!(ended.code(), Some(0), "{}", ended.stdout);
-    assert!(ended.stderr.contains("  $ true ") && !ended.stderr.contains("vXy9zzQw"), "{}", ended.stderr);
+    let shows = "echo at $DATABASE >&2; exit 3";
+    let ended = run(shows, &[]);
+    assert!(ended.stdout.contains("at vXy9zzQw"), "{}", ended.stdout);
+    let ended = run(shows, &["--secret-env", "DATABASE"]);
+    assert_eq!(ended.code(), Some(1), "{}", ended.stdout);
+    assert!(ended.stdout.contains("at ***"), "{}", ended.stdout);
+    assert!(!(ended.stdout + &ended.stderr).contains("vXy9zzQw"));
+    let ended = run("true vXy9zzQw", &["--secret-env", "DATABASE"]);
+    assert_eq!(ended.code(), Some(2), "every user of the host could read it: {}", ended.stderr);
+    assert!(!ended.stdout.contains("vXy9zzQw"), "{}", ended.stdout);
     let ended = desk.play(&script, &["--prompt", "go", "--secret-env", "DATABASE=vXy9zzQw"]).run();
     assert_eq!(ended.code(), Some(2));
     assert!(!ended.stdout.contains("vXy9zzQw"), "{}", ended.stdout);

@@ -301,3 +301,13 @@ async fn case_122_forks_at_once_have_branches_of_their_own() {
     assert_eq!((left.branch.as_str(), right.branch.as_str()), ("agent/left", "agent/right"));
     assert_eq!((left.commits.len(), right.commits.len()), (1, 1));
 }
+
+#[tokio::test]
+async fn w_4_files_that_the_agent_has_git_ignore_are_kept() {
+    let bench = Bench::new().await;
+    let exclude = r#"echo '*' >>"$(git rev-parse --git-common-dir)/info/exclude""#;
+    let turn = Turn::new().write_file("unfinished", "half").shell(exclude).say("ok");
+    let options = bench.options([turn]).branch_strategy(BranchStrategy::merge_to_head());
+    let kept = sandcastle::run(options).await.unwrap().preserved_worktree.expect("a worktree that is kept");
+    assert_eq!(std::fs::read_to_string(kept.join("unfinished")).unwrap(), "half");
+}

@@ -138,7 +138,7 @@ impl Fingerprint {
     }
 
     /// Notes what is at a path, content and mode included. A folder is what is in it.
-    fn look_at(&mut self, path: &Path) {
+    pub(super) fn look_at(&mut self, path: &Path) {
         let found = Found::at(path);
         if !matches!(found, Found::Nothing | Found::Folder) {
             self.items.insert(Item::Path(path.to_path_buf()), self.hasher.hash_one(found));

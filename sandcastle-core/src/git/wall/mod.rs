@@ -88,6 +88,16 @@ impl Wall {
         }
     }
 
+    /// Tells whether git ignores what it ignored before, as far as that is not said by files of the work tree, which are
+    /// content: with other rules a work tree may look as if there was nothing in it.
+    pub(crate) fn ignores_as_before(&self) -> bool {
+        let rules = self.repository.common_dir().join("info/exclude");
+        let mut now = Fingerprint::like(&self.before);
+        now.look_at(&rules);
+        let item = Item::Path(rules);
+        now.items.get(&item) == self.before.items.get(&item)
+    }
+
     /// Pairs what was with what is. What could not be read to its end has not gone for that.
     fn changes<'a>(&'a self, after: &'a Fingerprint, is_partial: bool) -> Vec<Change<'a>> {
         let (before, after) = (&self.before.items, &after.items);
