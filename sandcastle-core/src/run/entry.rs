@@ -218,6 +218,7 @@ pub(super) fn check_lent_site(site: &Site, lot: &Lot) -> Result<()> {
         ("branch_strategy", site.strategy.is_some()),
         ("copy_to_worktree", !site.copy.is_empty()),
         ("host_worktree_ready", site.hooks.has_worktree_ready()),
+        ("host_sandbox_ready", lot.sandbox().is_some() && site.hooks.has_host_sandbox_ready()),
         ("sandbox_ready", lot.sandbox().is_some() && site.hooks.has_sandbox_ready()),
     ];
     match settled.into_iter().find(|(_, is_set)| *is_set) {

@@ -135,7 +135,12 @@ impl Hooks {
         self.has_worktree_ready() || self.has_sandbox_ready()
     }
 
-    /// Tells whether there is a hook for the sandbox.
+    /// Tells whether there is a hook of this host for the sandbox.
+    pub(super) fn has_host_sandbox_ready(&self) -> bool {
+        !self.host_sandbox_ready.is_empty()
+    }
+
+    /// Tells whether there is a hook for the sandbox, on either side.
     pub(super) fn has_sandbox_ready(&self) -> bool {
         !(self.host_sandbox_ready.is_empty() && self.sandbox_ready.is_empty())
     }

@@ -167,6 +167,10 @@ fn worded(error: &Error, hints: &[String], next: &Next) -> String {
     lines.some("answer", work.answer.as_ref());
     lines.some("branch", work.branch.as_ref());
     lines.commits(&work.commits);
+    // A run that goes on from here works on the branch as it is; bringing it home is left to the user.
+    let is_left =
+        |branch: &&sandcastle::BranchName| branch.starts_with("sandcastle/") && !work.commits.is_empty();
+    lines.some("merge", work.branch.as_ref().filter(is_left).map(|branch| format!("git merge {branch}")));
     lines.some("worktree", work.preserved_worktree.as_ref().map(|path| path.display()));
     lines.some("session", work.session_id());
     lines.some("log", work.log_file.as_ref().map(|path| path.display()));
