@@ -17,6 +17,7 @@ mod json;
 mod opencode;
 mod option_value;
 mod pi;
+mod program_setters;
 mod prompt_argument;
 pub mod registry;
 mod repair;

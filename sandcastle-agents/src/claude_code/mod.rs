@@ -19,6 +19,7 @@ use sandcastle_core::session::SessionTransfer;
 use sandcastle_core::{Result, SessionId};
 
 use crate::effort::Effort;
+use crate::program_setters::program_setters;
 
 pub(crate) use self::decode::ClaudeDecoder;
 
@@ -84,13 +85,6 @@ impl ClaudeCode {
         }
     }
 
-    /// Starts this program instead of the `claude` on the sandbox's `PATH`.
-    #[must_use]
-    pub fn program(mut self, program: impl Into<OsString>) -> Self {
-        self.program = program.into();
-        self
-    }
-
     /// Sets how hard the model thinks. Models that cannot be told so ignore it.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
@@ -112,19 +106,7 @@ impl ClaudeCode {
         self
     }
 
-    /// Adds an argument, behind all others.
-    #[must_use]
-    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
-        self.args.push(arg.into());
-        self
-    }
-
-    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
-    #[must_use]
-    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.set(key, value);
-        self
-    }
+    program_setters!("claude", arguments: "behind all others");
 }
 
 impl Agent for ClaudeCode {

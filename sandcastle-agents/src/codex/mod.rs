@@ -19,6 +19,7 @@ use sandcastle_core::session::SessionTransfer;
 use sandcastle_core::{Result, SessionId, Usage};
 
 use crate::effort::Effort;
+use crate::program_setters::program_setters;
 
 pub(crate) use self::decode::CodexDecoder;
 
@@ -63,13 +64,6 @@ impl Codex {
         }
     }
 
-    /// Starts this program instead of the `codex` on the sandbox's `PATH`.
-    #[must_use]
-    pub fn program(mut self, program: impl Into<OsString>) -> Self {
-        self.program = program.into();
-        self
-    }
-
     /// Sets how hard the model thinks. Codex knows no [`Effort::Max`] and gets its highest, [`Effort::XHigh`].
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
@@ -84,19 +78,7 @@ impl Codex {
         self
     }
 
-    /// Adds an argument, behind all other options.
-    #[must_use]
-    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
-        self.args.push(arg.into());
-        self
-    }
-
-    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
-    #[must_use]
-    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.set(key, value);
-        self
-    }
+    program_setters!("codex", arguments: "behind all other options");
 }
 
 impl Agent for Codex {

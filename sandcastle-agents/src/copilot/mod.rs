@@ -18,6 +18,7 @@ use sandcastle_core::secret::Variables;
 use sandcastle_core::{Result, SessionId};
 
 use crate::effort::Effort;
+use crate::program_setters::program_setters;
 
 pub(crate) use self::decode::CopilotDecoder;
 
@@ -59,13 +60,6 @@ impl Copilot {
         }
     }
 
-    /// Starts this program instead of the `copilot` on the sandbox's `PATH`.
-    #[must_use]
-    pub fn program(mut self, program: impl Into<OsString>) -> Self {
-        self.program = program.into();
-        self
-    }
-
     /// Sets how hard the model thinks.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
@@ -73,19 +67,7 @@ impl Copilot {
         self
     }
 
-    /// Adds an argument, behind all others.
-    #[must_use]
-    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
-        self.args.push(arg.into());
-        self
-    }
-
-    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
-    #[must_use]
-    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.set(key, value);
-        self
-    }
+    program_setters!("copilot", arguments: "behind all others");
 }
 
 impl Agent for Copilot {

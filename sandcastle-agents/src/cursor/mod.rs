@@ -15,6 +15,8 @@ use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, De
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
 
+use crate::program_setters::program_setters;
+
 pub(crate) use self::decode::CursorDecoder;
 
 /// The name in options and logs.
@@ -23,7 +25,7 @@ pub(crate) const NAME: &str = "cursor";
 /// What the program can do. It can resume chats, but nothing says that its sessions are named as its chats are.
 pub(crate) const CAPABILITIES: Capabilities = Capabilities::none().with_interactive();
 
-/// Runs Cursor's command-line agent.
+/// Runs Cursor's command-line agent, `agent`; older installations call it `cursor-agent`.
 ///
 /// ```
 /// use sandcastle_agents::Cursor;
@@ -53,26 +55,7 @@ impl Cursor {
         }
     }
 
-    /// Starts this program instead of the `agent` on the sandbox's `PATH`; older installations call it `cursor-agent`.
-    #[must_use]
-    pub fn program(mut self, program: impl Into<OsString>) -> Self {
-        self.program = program.into();
-        self
-    }
-
-    /// Adds an argument, behind all other options.
-    #[must_use]
-    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
-        self.args.push(arg.into());
-        self
-    }
-
-    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
-    #[must_use]
-    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.set(key, value);
-        self
-    }
+    program_setters!("agent", arguments: "behind all other options");
 }
 
 impl Agent for Cursor {

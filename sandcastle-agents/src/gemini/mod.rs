@@ -17,6 +17,8 @@ use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
 use sandcastle_core::{Result, SessionId};
 
+use crate::program_setters::program_setters;
+
 pub(crate) use self::decode::GeminiDecoder;
 
 /// The name in options and logs.
@@ -76,13 +78,6 @@ impl Gemini {
         }
     }
 
-    /// Starts this program instead of the `gemini` on the sandbox's `PATH`.
-    #[must_use]
-    pub fn program(mut self, program: impl Into<OsString>) -> Self {
-        self.program = program.into();
-        self
-    }
-
     /// Sets what it may do without asking: everything by default, or, where a person is at the terminal, what the
     /// user's own settings say.
     #[must_use]
@@ -91,19 +86,7 @@ impl Gemini {
         self
     }
 
-    /// Adds an argument, behind all others.
-    #[must_use]
-    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
-        self.args.push(arg.into());
-        self
-    }
-
-    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
-    #[must_use]
-    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.set(key, value);
-        self
-    }
+    program_setters!("gemini", arguments: "behind all others");
 }
 
 impl Agent for Gemini {

@@ -15,6 +15,8 @@ use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, De
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
 
+use crate::program_setters::program_setters;
+
 pub(crate) use self::decode::OpenCodeDecoder;
 
 /// The name in options and logs.
@@ -60,13 +62,6 @@ impl OpenCode {
         }
     }
 
-    /// Starts this program instead of the `opencode` on the sandbox's `PATH`.
-    #[must_use]
-    pub fn program(mut self, program: impl Into<OsString>) -> Self {
-        self.program = program.into();
-        self
-    }
-
     /// Chooses a variant of the model; most providers have variants by how hard it thinks, such as `high`.
     #[must_use]
     pub fn variant(mut self, variant: impl Into<String>) -> Self {
@@ -81,19 +76,7 @@ impl OpenCode {
         self
     }
 
-    /// Adds an argument, behind all others.
-    #[must_use]
-    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
-        self.args.push(arg.into());
-        self
-    }
-
-    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
-    #[must_use]
-    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.set(key, value);
-        self
-    }
+    program_setters!("opencode", arguments: "behind all others");
 }
 
 impl Agent for OpenCode {

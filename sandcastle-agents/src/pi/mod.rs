@@ -19,6 +19,8 @@ use sandcastle_core::secret::Variables;
 use sandcastle_core::session::SessionTransfer;
 use sandcastle_core::{Result, SessionId};
 
+use crate::program_setters::program_setters;
+
 pub(crate) use self::decode::PiDecoder;
 
 /// The name in options and logs.
@@ -101,13 +103,6 @@ impl Pi {
         }
     }
 
-    /// Starts this program instead of the `pi` on the sandbox's `PATH`.
-    #[must_use]
-    pub fn program(mut self, program: impl Into<OsString>) -> Self {
-        self.program = program.into();
-        self
-    }
-
     /// Sets whose model it is, such as `anthropic` or one of the user's own `models.json`.
     #[must_use]
     pub fn provider(mut self, provider: impl Into<String>) -> Self {
@@ -122,19 +117,7 @@ impl Pi {
         self
     }
 
-    /// Adds an argument, behind all others.
-    #[must_use]
-    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
-        self.args.push(arg.into());
-        self
-    }
-
-    /// Sets a variable for the program. The sandbox may not set it too; a run may set it anew.
-    #[must_use]
-    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.env.set(key, value);
-        self
-    }
+    program_setters!("pi", arguments: "behind all others");
 }
 
 impl Agent for Pi {
