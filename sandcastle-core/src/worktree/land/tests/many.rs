@@ -99,8 +99,10 @@ async fn a_target_that_moves_after_the_merge_was_prepared_is_merged_again() {
     let interfere = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
         commit(&host, "second.txt", "2\n").await;
-        std::fs::remove_file(&held).unwrap();
-        crate::git::print(&host, ["update-ref", "refs/heads/main", "HEAD"]).await.unwrap();
+        // In one step, as git does it: nobody can take the lock while the branch is still the old one.
+        let moved = crate::git::print(&host, ["rev-parse", "HEAD"]).await.unwrap();
+        std::fs::write(&held, moved + "\n").unwrap();
+        std::fs::rename(&held, host.join(".git/refs/heads/main")).unwrap();
     };
     let (landed, ()) = tokio::join!(place.land(), interfere);
     let Landed::Merged { commit } = landed.unwrap() else { panic!("no merge") };
