@@ -146,6 +146,8 @@ impl Drop for Journal {
         if !self.ended {
             let _ = self.ends(Outcome::Cancelled, Some("finish: the run was dropped".to_owned()));
         }
+        // Closing is not enough: a program that is just being started may have a copy of the descriptor.
+        let _ = self.file.unlock();
     }
 }
 
