@@ -18,7 +18,7 @@ use crate::agent::Agent;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::BranchName;
 use crate::output::AgentOutput;
-use crate::sandbox::{BoxFuture, Output, Program, SandboxHandle, SandboxProvider, SandboxRequest};
+use crate::sandbox::{BoxFuture, Output, Program, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
 use crate::work::{Exit, Work};
 
 /// What a command in a sandbox may print on its standard output.
@@ -306,7 +306,11 @@ impl SandboxProvider for Sandbox {
         self.handle.home()
     }
 
-    fn create<'a>(&'a self, request: SandboxRequest<'a>) -> BoxFuture<'a, Result<Arc<dyn SandboxHandle>>> {
+    fn sharing(&self) -> Sharing {
+        self.provider.sharing()
+    }
+
+    fn create(&self, request: SandboxRequest) -> BoxFuture<'_, Result<Arc<dyn SandboxHandle>>> {
         Box::pin(async move {
             if request.worktree != self.worktree {
                 let (own, asked) = (self.worktree.display(), request.worktree.display());
@@ -334,7 +338,15 @@ impl SandboxHandle for Lent {
         self.0.home()
     }
 
-    fn start<'a>(&'a self, program: Program) -> BoxFuture<'a, std::io::Result<crate::sandbox::Running>> {
+    fn home_inside(&self) -> Option<PathBuf> {
+        self.0.home_inside()
+    }
+
+    fn bring_back(&self) -> BoxFuture<'_, Result<Vec<String>>> {
+        self.0.bring_back()
+    }
+
+    fn start(&self, program: Program) -> BoxFuture<'_, std::io::Result<crate::sandbox::Running>> {
         self.0.start(program)
     }
 

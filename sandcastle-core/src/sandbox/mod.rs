@@ -4,6 +4,7 @@
 //! through a handle. What an agent is, is not known here.
 
 mod none;
+mod request;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -13,6 +14,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub use self::none::NoSandbox;
+pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};
 use crate::error::Result;
 pub use crate::process::{Inherit, Output, Program, Running, Streams, Tail};
 
@@ -44,26 +46,13 @@ pub trait SandboxProvider: Send + Sync + fmt::Debug + 'static {
         None
     }
 
+    /// Says what programs inside see of this host's files.
+    fn sharing(&self) -> Sharing;
+
     /// Makes a sandbox for the work tree at `request.worktree`.
     ///
     /// A dropped future leaves nothing behind.
-    fn create<'a>(&'a self, request: SandboxRequest<'a>) -> BoxFuture<'a, Result<Arc<dyn SandboxHandle>>>;
-}
-
-/// Says what a sandbox is made for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct SandboxRequest<'a> {
-    /// The work tree on this host that the agent works in.
-    pub worktree: &'a Path,
-}
-
-impl<'a> SandboxRequest<'a> {
-    /// Asks for a sandbox around `worktree`.
-    #[must_use]
-    pub fn new(worktree: &'a Path) -> Self {
-        Self { worktree }
-    }
+    fn create(&self, request: SandboxRequest) -> BoxFuture<'_, Result<Arc<dyn SandboxHandle>>>;
 }
 
 /// A sandbox that was made. Dropping it ends what runs inside.
@@ -74,11 +63,31 @@ pub trait SandboxHandle: Send + Sync + fmt::Debug {
     /// Returns the home folder that programs inside have, as seen from this host, if it can be reached from here.
     fn home(&self) -> Option<PathBuf>;
 
+    /// Returns the home folder that programs inside have, as they see it. Sessions of an agent are copied from there where
+    /// [`SandboxHandle::home`] cannot be reached.
+    fn home_inside(&self) -> Option<PathBuf> {
+        self.home()
+    }
+
+    /// Returns the name by which what was made is found after its maker was killed, if it can outlive its maker.
+    fn id(&self) -> Option<String> {
+        None
+    }
+
+    /// Brings what was done inside to the work tree on this host, where the two share no files, and returns what is to be
+    /// warned of. It is called after each agent process, as often as there is one.
+    ///
+    /// # Errors
+    /// When it does not come: what was done is kept, and the error says where.
+    fn bring_back(&self) -> BoxFuture<'_, Result<Vec<String>>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
     /// Starts a program inside. Its `cwd`, if absent, is the work tree.
     ///
     /// # Errors
     /// As the operating system gives them.
-    fn start<'a>(&'a self, program: Program) -> BoxFuture<'a, std::io::Result<Running>>;
+    fn start(&self, program: Program) -> BoxFuture<'_, std::io::Result<Running>>;
 
     /// Ends the sandbox and everything inside.
     fn close(&self) -> BoxFuture<'_, Result<()>>;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{BoxFuture, Inherit, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest};
+use super::{BoxFuture, Inherit, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
 use crate::error::Result;
 use crate::git::DROPPED_VARIABLES;
 use crate::secret::Variables;
@@ -93,8 +93,12 @@ impl SandboxProvider for NoSandbox {
         self.variable("HOME").map(PathBuf::from)
     }
 
-    fn create<'a>(&'a self, request: SandboxRequest<'a>) -> BoxFuture<'a, Result<Arc<dyn SandboxHandle>>> {
-        let handle = Handle { provider: self.clone(), worktree: request.worktree.to_path_buf() };
+    fn sharing(&self) -> Sharing {
+        Sharing::Host
+    }
+
+    fn create(&self, request: SandboxRequest) -> BoxFuture<'_, Result<Arc<dyn SandboxHandle>>> {
+        let handle = Handle { provider: self.clone(), worktree: request.worktree };
         Box::pin(async move { Ok(Arc::new(handle) as Arc<dyn SandboxHandle>) })
     }
 }
@@ -114,7 +118,7 @@ impl SandboxHandle for Handle {
         SandboxProvider::home(&self.provider)
     }
 
-    fn start<'a>(&'a self, mut program: Program) -> BoxFuture<'a, io::Result<Running>> {
+    fn start(&self, mut program: Program) -> BoxFuture<'_, io::Result<Running>> {
         program.inherit = self.provider.inherit();
         program.removed_env.extend(DROPPED_VARIABLES.iter().map(OsString::from));
         program.env.splice(0..0, self.provider.env.iter().cloned());

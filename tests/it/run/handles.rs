@@ -239,7 +239,7 @@ impl sandbox::SandboxHandle for Stubborn {
         self.0.home()
     }
 
-    fn start<'a>(&'a self, program: Program) -> sandbox::BoxFuture<'a, std::io::Result<sandbox::Running>> {
+    fn start(&self, program: Program) -> sandbox::BoxFuture<'_, std::io::Result<sandbox::Running>> {
         self.0.start(program)
     }
 
@@ -256,10 +256,14 @@ impl sandbox::SandboxProvider for StubbornProvider {
         "stubborn"
     }
 
-    fn create<'a>(
-        &'a self,
-        request: sandbox::SandboxRequest<'a>,
-    ) -> sandbox::BoxFuture<'a, sandcastle::Result<std::sync::Arc<dyn sandbox::SandboxHandle>>> {
+    fn sharing(&self) -> sandbox::Sharing {
+        sandbox::Sharing::Host
+    }
+
+    fn create(
+        &self,
+        request: sandbox::SandboxRequest,
+    ) -> sandbox::BoxFuture<'_, sandcastle::Result<std::sync::Arc<dyn sandbox::SandboxHandle>>> {
         Box::pin(async move {
             let inner = sandbox::SandboxProvider::create(&NoSandbox::new(), request).await?;
             Ok(std::sync::Arc::new(Stubborn(inner)) as std::sync::Arc<dyn sandbox::SandboxHandle>)
