@@ -1,10 +1,11 @@
 //! Runs a short program to its end and keeps what it printed.
 
 use std::io;
-use std::process::ExitStatus;
+use std::os::unix::process::CommandExt as _;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use super::program::Program;
+use super::program::{Inherit, Program};
 use super::running::{Output, Running};
 
 /// What a program printed, and how it ended.
@@ -41,7 +42,7 @@ pub(crate) async fn capture(program: &Program, limit: usize, timeout: Duration) 
     finished(&mut Running::start(program)?, limit, timeout).await
 }
 
-async fn finished(running: &mut Running, limit: usize, timeout: Duration) -> io::Result<Captured> {
+pub(super) async fn finished(running: &mut Running, limit: usize, timeout: Duration) -> io::Result<Captured> {
     let work = async {
         let mut stdout = Vec::new();
         loop {
@@ -59,6 +60,31 @@ async fn finished(running: &mut Running, limit: usize, timeout: Duration) -> io:
     })??;
     running.forget();
     Ok(Captured { status, stdout, stderr: running.stderr().text() })
+}
+
+/// Runs `program` to its end on this thread, for a destructor; what it prints is thrown away.
+#[expect(clippy::disallowed_methods, reason = "a destructor cannot wait for a future")]
+pub(super) fn capture_blocking(program: &Program, limit: Duration) -> io::Result<()> {
+    let mut command = std::process::Command::new(&program.name);
+    command.args(&program.args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if program.inherit == Inherit::Nothing {
+        command.env_clear();
+    }
+    for key in &program.removed_env {
+        command.env_remove(key);
+    }
+    command.envs(program.env.iter().map(|(key, value)| (key, value))).process_group(0);
+    let mut child = command.spawn()?;
+    let until = std::time::Instant::now() + limit;
+    while child.try_wait()?.is_none() {
+        if std::time::Instant::now() > until {
+            child.kill()?;
+            child.wait()?;
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
 }
 
 impl Drop for Gentle {

@@ -12,6 +12,7 @@ mod leftovers;
 #[cfg(target_os = "linux")]
 mod proc_fs;
 mod program;
+mod remote;
 mod running;
 mod tail;
 mod tree;
@@ -22,6 +23,7 @@ pub(crate) use self::capture::capture_gently;
 pub(crate) use self::identity::ProcessIdentity;
 pub(crate) use self::leftovers::{Leftovers, are_own};
 pub use self::program::{Inherit, Program, Streams};
+pub use self::remote::{Afterwards, Line, RemoteShell};
 pub use self::running::{Output, Running};
 pub use self::tail::Tail;
 pub(crate) use self::tree::Mark;

@@ -2,7 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::secret::Variables;
 
@@ -24,6 +26,8 @@ pub struct Program {
     pub inherit: Inherit,
     /// What it reads on its standard input, which is closed behind it.
     pub stdin: Vec<u8>,
+    /// A file that it reads behind that, from where the file stands.
+    pub stdin_file: Option<Arc<File>>,
     /// Where its standard streams go.
     pub streams: Streams,
 }
@@ -60,6 +64,7 @@ impl Program {
             removed_env: Vec::new(),
             inherit: Inherit::All,
             stdin: Vec::new(),
+            stdin_file: None,
             streams: Streams::Piped,
         }
     }
@@ -99,6 +104,13 @@ impl Program {
         self
     }
 
+    /// Sets a file that it reads on its standard input, behind the bytes.
+    #[must_use]
+    pub fn stdin_file(mut self, file: File) -> Self {
+        self.stdin_file = Some(Arc::new(file));
+        self
+    }
+
     /// Sets where its standard streams go.
     #[must_use]
     pub fn streams(mut self, streams: Streams) -> Self {
@@ -110,7 +122,7 @@ impl Program {
 impl fmt::Debug for Program {
     /// Shows the names of variables and never their values, and how long the input is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, args, cwd, env, removed_env, inherit, stdin, streams } = self;
+        let Self { name, args, cwd, env, removed_env, inherit, stdin, stdin_file, streams } = self;
         f.debug_struct("Program")
             .field("name", name)
             .field("args", args)
@@ -119,6 +131,7 @@ impl fmt::Debug for Program {
             .field("removed_env", removed_env)
             .field("inherit", inherit)
             .field("stdin", &format_args!("{} bytes", stdin.len()))
+            .field("stdin_file", stdin_file)
             .field("streams", streams)
             .finish()
     }

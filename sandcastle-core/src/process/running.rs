@@ -1,7 +1,9 @@
 //! A program that runs: its pipes, its exit and its end.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -10,6 +12,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Instant, sleep_until};
 
 use super::program::{Inherit, Program, Streams};
+use super::remote::Far;
 use super::tail::Tail;
 use super::tree::{Mark, Tree};
 use crate::agent::{StopRequest, StopSignal};
@@ -38,18 +41,59 @@ pub struct Running {
     buffer: Box<[u8]>,
     stderr_buffer: Box<[u8]>,
     stderr_tail: Tail,
+    /// How the child ended: the program itself, or the client of one that runs elsewhere.
+    gone: Option<ExitStatus>,
+    /// How the program ended.
     exit: Option<ExitStatus>,
     pipes_until: Option<Instant>,
     /// What may still be read when `pipes_until` is over.
     left_in_pipes: usize,
     over: bool,
+    /// What is known of the program if it runs elsewhere.
+    far: Option<Box<Far>>,
+    /// What it printed, without the lines of its launcher, and has not been returned.
+    unread: Vec<u8>,
+    /// What was returned last of it.
+    read: Vec<u8>,
 }
 
 #[derive(Debug)]
 struct Input {
     pipe: ChildStdin,
+    feed: Feed,
+}
+
+/// What is written to a program.
+#[derive(Debug, Default)]
+pub(super) struct Feed {
     bytes: Vec<u8>,
     written: usize,
+    file: Option<Arc<File>>,
+    /// Whether more may follow, so that the pipe stays open.
+    is_open: bool,
+}
+
+impl Feed {
+    /// What `program` reads, behind `first`.
+    pub(super) fn of(mut first: Vec<u8>, program: &Program) -> Self {
+        first.extend_from_slice(&program.stdin);
+        Self { bytes: first, written: 0, file: program.stdin_file.clone(), is_open: false }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.bytes.is_empty() && self.file.is_none() && !self.is_open
+    }
+
+    /// Returns the next piece; `None` when there is no more.
+    fn piece(&mut self) -> Option<&[u8]> {
+        if self.written == self.bytes.len() {
+            self.bytes.resize(READ, 0);
+            let count = self.file.as_deref().map_or(0, |mut file| file.read(&mut self.bytes).unwrap_or(0));
+            self.bytes.truncate(count);
+            self.written = 0;
+        }
+        Some(&self.bytes[self.written..]).filter(|piece| !piece.is_empty())
+    }
 }
 
 /// What a program did.
@@ -72,8 +116,18 @@ impl Running {
     ///
     /// # Errors
     /// As the operating system gives them, for example when there is no such program.
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that starts programs")]
     pub fn start(program: &Program) -> io::Result<Self> {
+        Self::start_with(program, Feed::of(Vec::new(), program), None)
+    }
+
+    /// Starts the client of a program that runs elsewhere, and keeps its input open.
+    pub(super) fn start_far(client: &Program, far: Far) -> io::Result<Self> {
+        let feed = Feed { is_open: true, ..Feed::default() };
+        Self::start_with(client, feed, Some(Box::new(far)))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that starts programs")]
+    fn start_with(program: &Program, feed: Feed, far: Option<Box<Far>>) -> io::Result<Self> {
         let mark = Mark::random();
         let mut command = tokio::process::Command::new(&program.name);
         command.args(&program.args).kill_on_drop(true);
@@ -91,10 +145,10 @@ impl Running {
         }
         if program.streams == Streams::Piped {
             command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
-            command.stdin(if program.stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
+            command.stdin(if feed.is_nothing() { Stdio::null() } else { Stdio::piped() });
         }
         let mut child = command.spawn()?;
-        let stdin = child.stdin.take().map(|pipe| Input { pipe, bytes: program.stdin.clone(), written: 0 });
+        let stdin = child.stdin.take().map(|pipe| Input { pipe, feed });
         Ok(Self {
             tree: Tree::new(child.id(), program.streams, mark),
             stdin,
@@ -104,10 +158,14 @@ impl Running {
             buffer: vec![0; READ].into_boxed_slice(),
             stderr_buffer: vec![0; STDERR_TAIL].into_boxed_slice(),
             stderr_tail: Tail::new(STDERR_TAIL),
+            gone: None,
             exit: None,
             pipes_until: None,
             left_in_pipes: 2 * PIPE_CAPACITY,
             over: false,
+            far,
+            unread: Vec::new(),
+            read: Vec::new(),
         })
     }
 
@@ -132,9 +190,15 @@ impl Running {
     /// When the program cannot be waited for.
     pub async fn next(&mut self) -> io::Result<Output<'_>> {
         loop {
+            if !self.unread.is_empty() {
+                std::mem::swap(&mut self.unread, &mut self.read);
+                self.unread.clear();
+                return Ok(Output::Stdout(&self.read));
+            }
             if let (Some(exit), None, None) = (self.exit, &self.stdout, &self.stderr) {
                 return Ok(Output::Exited(exit));
             }
+            self.check_is_not_lost()?;
             if let Step::Stdout(count) = self.step().await? {
                 return Ok(Output::Stdout(&self.buffer[..count]));
             }
@@ -147,12 +211,7 @@ impl Running {
             // The exit comes first: output that never ends would hide it. What was printed is read before a deadline is
             // looked at, so that a slow reader loses nothing.
             biased;
-            exit = self.child.wait(), if self.exit.is_none() => {
-                self.exit = Some(exit?);
-                self.tree.forget_program();
-                self.stdin = None;
-                self.pipes_until = Some(Instant::now() + PIPE_GRACE);
-            },
+            gone = self.child.wait(), if self.gone.is_none() => self.note_gone(gone?),
             fed = feed(&mut self.stdin) => if fed == Fed::Done {
                 self.stdin = None;
             },
@@ -160,19 +219,93 @@ impl Running {
                 0 => self.stdout = None,
                 count => {
                     self.note_read(count);
-                    return Ok(Step::Stdout(count));
+                    let Some(far) = &mut self.far else { return Ok(Step::Stdout(count)) };
+                    far.stdout(&self.buffer[..count], &mut self.unread);
+                    self.note_far_end();
                 }
             },
             read = read(&mut self.stderr, &mut self.stderr_buffer) => match read {
                 0 => self.stderr = None,
                 count => {
-                    self.stderr_tail.push(&self.stderr_buffer[..count]);
+                    self.take_stderr(count);
                     self.note_read(count);
+                    self.note_far_end();
                 }
             },
             () = sleep_until(pipes_until.unwrap_or_else(Instant::now)), if pipes_until.is_some() => self.close_pipes(),
         }
         Ok(Step::Nothing)
+    }
+
+    fn note_gone(&mut self, status: ExitStatus) {
+        self.gone = Some(status);
+        if self.far.as_ref().is_none_or(|far| far.is_on_terminal()) {
+            self.exit = Some(status);
+        }
+        self.tree.forget_program();
+        self.stdin = None;
+        self.pipes_until = Some(Instant::now() + PIPE_GRACE);
+    }
+
+    fn take_stderr(&mut self, count: usize) {
+        let piece = &self.stderr_buffer[..count];
+        match &mut self.far {
+            None => self.stderr_tail.push(piece),
+            Some(far) => {
+                let mut rest = Vec::new();
+                far.stderr(piece, &mut rest);
+                self.stderr_tail.push(&rest);
+            }
+        }
+    }
+
+    /// Notes that a program elsewhere has ended, as its launcher says: its client is not waited for.
+    fn note_far_end(&mut self) {
+        if self.exit.is_none()
+            && let Some(exit) = self.far.as_ref().and_then(|far| far.exit())
+        {
+            self.exit = Some(exit);
+            self.stdin = None;
+            self.close_pipes();
+        }
+    }
+
+    /// Waits for a line of the launcher that means something to `meaning`.
+    pub(super) async fn hear<T>(&mut self, meaning: impl Fn(&str) -> Option<T>) -> io::Result<T> {
+        loop {
+            while let Some(line) = self.far.as_mut().and_then(|far| far.said()) {
+                if let Some(meant) = meaning(&line) {
+                    return Ok(meant);
+                }
+            }
+            self.check_is_not_lost()?;
+            self.step().await?;
+        }
+    }
+
+    /// Checks that a client has not ended while its program goes on.
+    fn check_is_not_lost(&self) -> io::Result<()> {
+        match (self.gone, self.exit, &self.stdout, &self.stderr) {
+            (Some(status), None, None, None) => {
+                let said = self.stderr_tail.text();
+                let said = said.trim();
+                let what = if said.is_empty() { "it said nothing" } else { said };
+                Err(io::Error::other(format!("the connection to the sandbox was lost ({status}): {what}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns what is known of the program if it runs elsewhere.
+    pub(super) fn far(&self) -> Option<&Far> {
+        self.far.as_deref()
+    }
+
+    /// Writes to an input that was kept open, and closes it behind that.
+    pub(super) fn write(&mut self, feed: Feed) {
+        if let Some(input) = &mut self.stdin {
+            input.feed = feed;
+        }
     }
 
     /// Notes what was read. When the program is long gone, a grandchild that goes on printing is not listened to.
@@ -193,10 +326,15 @@ impl Running {
 
     /// Asks the program to stop; what it still prints can be read with [`Running::next`].
     pub fn ask_to_stop(&mut self, signal: StopSignal) {
-        self.tree.signal(match signal {
+        let signal = match signal {
             StopSignal::Terminate => Signal::TERM,
             StopSignal::Interrupt => Signal::INT,
-        });
+        };
+        match &mut self.far {
+            Some(far) if self.exit.is_none() => far.signal(signal),
+            Some(_) => {}
+            None => self.tree.signal(signal),
+        }
     }
 
     /// Asks the program to stop, kills it after the grace period, and ends whatever it started.
@@ -212,13 +350,25 @@ impl Running {
     ///
     /// When the program has exited by itself, they get a third of a second to do so too.
     pub async fn sweep(&mut self) -> usize {
-        if self.exit.is_some() {
-            self.tree.settle().await;
+        let mut ended = match &mut self.far {
+            None => {
+                if self.exit.is_some() {
+                    self.tree.settle().await;
+                }
+                0
+            }
+            // Its launcher has done it.
+            Some(far) if self.exit.is_some() && !far.is_on_terminal() => far.left(),
+            Some(far) => far.kill().await,
+        };
+        let here = self.tree.kill().await;
+        if self.far.is_none() {
+            ended = here;
         }
-        let ended = self.tree.kill().await;
-        if self.exit.is_none() {
+        if self.gone.is_none() {
             let _ = self.child.kill().await;
-            self.exit = self.child.try_wait().ok().flatten();
+            self.gone = self.child.try_wait().ok().flatten();
+            self.exit = self.exit.or(self.gone);
             self.tree.forget_program();
         }
         self.over = true;
@@ -227,7 +377,7 @@ impl Running {
 
     /// Lets go of a program that has exited, and of whatever it left behind.
     pub(super) fn forget(&mut self) {
-        self.over = self.exit.is_some();
+        self.over = self.gone.is_some();
     }
 
     /// Lets the program come to its end, for a destructor: it is waited for as long as `patience`, and then asked to stop.
@@ -254,7 +404,8 @@ impl Running {
                 std::thread::sleep(Duration::from_millis(1));
                 continue;
             }
-            self.exit = self.child.try_wait().ok().flatten();
+            self.gone = self.child.try_wait().ok().flatten();
+            self.exit = self.gone;
             self.tree.forget_program();
             return true;
         }
@@ -272,9 +423,15 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if !self.over {
-            self.tree.kill_blocking();
+        if self.over {
+            return;
         }
+        if let Some(far) = &mut self.far
+            && (self.exit.is_none() || far.is_on_terminal())
+        {
+            far.kill_blocking();
+        }
+        self.tree.kill_blocking();
     }
 }
 
@@ -287,11 +444,15 @@ enum Fed {
 /// Writes some of the input. A broken pipe is the program's own choice not to read on.
 async fn feed(stdin: &mut Option<Input>) -> Fed {
     let Some(input) = stdin else { return std::future::pending().await };
-    match input.pipe.write(&input.bytes[input.written..]).await {
+    if input.feed.is_open {
+        return std::future::pending().await;
+    }
+    let Some(piece) = input.feed.piece() else { return Fed::Done };
+    match input.pipe.write(piece).await {
         Ok(0) | Err(_) => Fed::Done,
         Ok(count) => {
-            input.written += count;
-            if input.written == input.bytes.len() { Fed::Done } else { Fed::More }
+            input.feed.written += count;
+            Fed::More
         }
     }
 }

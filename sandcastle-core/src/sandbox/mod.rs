@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub use self::none::NoSandbox;
 pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};
 use crate::error::Result;
-pub use crate::process::{Inherit, Output, Program, Running, Streams, Tail};
+pub use crate::process::{Afterwards, Inherit, Line, Output, Program, RemoteShell, Running, Streams, Tail};
 
 /// A boxed future, so that the traits can be used as trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
