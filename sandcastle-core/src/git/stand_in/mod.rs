@@ -1,0 +1,213 @@
+//! A git folder that stands in for the repository's own inside a sandbox.
+//!
+//! It is mounted at the path of the repository's git folder. It has its branches and borrows its objects, which are
+//! mounted beside it and can only be read; what is committed inside, and whatever else git does there, stays in the stand-in.
+//! So no program inside can reach the configuration, the hooks, the branches, the objects or the other work trees of the
+//! host, whatever it does to the folder that it takes for them. Afterwards [`StandIn::bring_back`] takes over what was made:
+//! commits, new branches and tags, what is checked out, what is staged.
+//!
+//! Everything in the folder is hostile by then. It is read by our own code, without following a link, or by git in a folder of
+//! ours that only looks for objects in it; those are checked by git as if they came from a server.
+
+mod folder;
+mod import;
+mod layout;
+mod state;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+use self::folder::Folder;
+use self::import::Import;
+pub(crate) use self::layout::Seen;
+use self::layout::own_part;
+use self::state::{Checkout, State};
+use super::refs::{Refs, branch_ref};
+use super::repository::{Head, Repository};
+use crate::error::{Error, ErrorKind, Result};
+
+/// The git folder within the folder of a stand-in.
+const GIT: &str = "git";
+/// What was last the same inside and outside.
+const KNOWN: &str = "known.json";
+/// The longest such file.
+const MAX_KNOWN: u64 = 512 * 1024 * 1024;
+
+/// A git folder for one sandbox. Dropping it leaves it where it is; [`StandIn::remove`] removes it.
+#[derive(Debug)]
+pub(crate) struct StandIn {
+    folder: PathBuf,
+    repository: Repository,
+    known: Mutex<State>,
+}
+
+/// What is written beside the git folder, so that work is found when its maker was killed.
+#[derive(Debug, Serialize, Deserialize)]
+struct Known {
+    top: PathBuf,
+    git_dir: PathBuf,
+    state: State,
+}
+
+impl StandIn {
+    /// Makes one in `folder`, which must not be there, for the work tree that `repository` is aimed at.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when it cannot be written, [`ErrorKind::Git`] when the repository cannot be read.
+    pub(crate) async fn make(repository: &Repository, folder: &Path) -> Result<Self> {
+        let (head, refs) = repository.head_and_refs().await?;
+        let state = state_of(&head, &refs);
+        let listing = repository.git().listing().await?;
+        let stand_in = Self {
+            folder: folder.to_path_buf(),
+            repository: repository.clone(),
+            known: Mutex::new(state.clone()),
+        };
+        let write = || {
+            fs::create_dir_all(folder)?;
+            layout::lay_out(&stand_in.git(), repository, &listing.output, &state)
+        };
+        if let Err(error) = write().map_err(|error| stand_in.failed("make", error)).and(stand_in.note(&state))
+        {
+            let _ = fs::remove_dir_all(folder);
+            return Err(error);
+        }
+        Ok(stand_in)
+    }
+
+    /// Finds one whose maker was killed; `None` if there is none in `folder`. `repository` is any work tree of the repository.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when it cannot be read.
+    pub(crate) fn left_in(folder: &Path, repository: &Repository) -> Result<Option<Self>> {
+        let failed = |error| {
+            let what = format!("read the git folder of a sandbox in `{}`", folder.display());
+            Error::new(ErrorKind::Io, what).with_source(error)
+        };
+        let Some(text) = super::read_bounded(&folder.join(KNOWN), MAX_KNOWN).map_err(failed)? else {
+            return Ok(None);
+        };
+        let known: Known = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
+        Ok(Some(Self {
+            folder: folder.to_path_buf(),
+            repository: repository.aimed_at(&known.top, &known.git_dir),
+            known: Mutex::new(known.state),
+        }))
+    }
+
+    /// Lists what has to be mounted, parents before children. The work tree is not part of it.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        layout::seen(&self.git(), &self.repository)
+    }
+
+    /// Takes over what was done inside since the last time, and returns what is to be warned of. What fails leaves everything
+    /// inside as it is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`] when something was done inside and cannot be taken over; the message says where it is.
+    ///
+    /// # Cancel safety
+    /// A dropped future leaves the rest to the next call.
+    pub(crate) async fn bring_back(&self) -> Result<Vec<String>> {
+        let mut known = self.known.lock().await;
+        let git = Folder::open(&self.git()).map_err(|error| self.lost(error))?;
+        let now = State::read(&git, &own_part(&self.repository)).map_err(|error| self.lost(error))?;
+        let import =
+            Import { folder: &git, path: &self.git(), repository: &self.repository, name: &self.name() };
+        let notes = import.bring(&known, &now).await.map_err(|error| {
+            error.with_hint(format!("what was done inside is kept in `{}`", self.folder.display()))
+        })?;
+        if *known != now {
+            self.note(&now)?;
+            *known = now;
+        }
+        Ok(notes)
+    }
+
+    /// Has git inside see the repository as it is now. What was done inside must have been brought back.
+    ///
+    /// # Errors
+    /// As those of [`StandIn::make`].
+    pub(crate) async fn follow(&self) -> Result<()> {
+        let mut known = self.known.lock().await;
+        let (head, refs) = self.repository.head_and_refs().await?;
+        let state = state_of(&head, &refs);
+        if *known == state {
+            return Ok(());
+        }
+        Folder::open(&self.git())
+            .and_then(|git| layout::fill(&git, &self.repository, &state))
+            .map_err(|error| self.failed("refresh", error))?;
+        self.note(&state)?;
+        *known = state;
+        Ok(())
+    }
+
+    /// Removes it, with all that was not brought back.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when something of it stays.
+    pub(crate) fn remove(&self) -> Result<()> {
+        fs::remove_dir_all(&self.folder).map_err(|error| self.failed("remove", error))
+    }
+
+    /// Returns its folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn git(&self) -> PathBuf {
+        self.folder.join(GIT)
+    }
+
+    /// Names it in refs.
+    fn name(&self) -> String {
+        self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    fn note(&self, state: &State) -> Result<()> {
+        let top = self.repository.top().unwrap_or(self.repository.common_dir()).to_path_buf();
+        let known = Known { top, git_dir: self.repository.git_dir().to_path_buf(), state: state.clone() };
+        let write = || {
+            let text = serde_json::to_vec(&known)?;
+            Folder::open(&self.folder)?.replace(KNOWN, &text)
+        };
+        write().map_err(|error| self.failed("note the state of", error))
+    }
+
+    fn failed(&self, what: &str, error: std::io::Error) -> Error {
+        let folder = self.folder.display();
+        Error::new(ErrorKind::Io, format!("{what} the git folder of a sandbox in `{folder}`"))
+            .with_source(error)
+    }
+
+    fn lost(&self, error: std::io::Error) -> Error {
+        let folder = self.folder.display();
+        let what = format!("bring back what was done in a sandbox: its git folder `{folder}` cannot be read");
+        Error::new(ErrorKind::Git, what).with_source(error)
+    }
+}
+
+fn state_of(head: &Head, refs: &Refs) -> State {
+    let refs: std::collections::BTreeMap<String, String> = refs
+        .iter()
+        .filter(|(name, _)| !is_of_the_host(name))
+        .map(|(name, id)| (name.to_owned(), id.to_string()))
+        .collect();
+    let head = match (&head.commit, head.branch.as_str()) {
+        (Some(commit), "HEAD") => Checkout::Commit(commit.to_string()),
+        _ => Checkout::Branch(branch_ref(&head.branch)),
+    };
+    State { head, refs }
+}
+
+/// Names the refs that nobody inside needs: what the user has put aside, and what was kept of other sandboxes.
+fn is_of_the_host(name: &str) -> bool {
+    name == "refs/stash" || name.starts_with("refs/sandcastle/")
+}
+
+#[cfg(test)]
+mod tests;
