@@ -246,6 +246,7 @@ impl Sandbox {
             }
         };
         running.sweep().await;
+        self.handle.bring_back().await?;
         Ok(Executed { exit: Exit::from(status), stdout, stderr: running.stderr().text() })
     }
 
@@ -340,6 +341,10 @@ impl SandboxHandle for Lent {
 
     fn home_inside(&self) -> Option<PathBuf> {
         self.0.home_inside()
+    }
+
+    fn bring_in(&self) -> BoxFuture<'_, Result<()>> {
+        self.0.bring_in()
     }
 
     fn bring_back(&self) -> BoxFuture<'_, Result<Vec<String>>> {

@@ -79,6 +79,10 @@ impl Workplace {
 
     async fn furnished(job: &Job, tenure: &Tenure, ledger: &mut Ledger) -> Result<(Shelter, Origin, Wall)> {
         let shelter = Shelter::make(job, tenure, ledger).await?;
+        if let Shelter::Lent(handle) = &shelter {
+            let mut listener = |notice| ledger.notice(notice);
+            job.setup().level(&**handle, &Teller::new(&mut listener)).await?;
+        }
         // Hooks may commit, and may set the repository up; neither is the agent's doing.
         let begin = async {
             let wall = Wall::before(tenure.place().repository()).await?;
@@ -113,8 +117,16 @@ impl Workplace {
     }
 
     /// Finds the commits that the agent has made by now.
+    ///
+    /// What was done inside is brought back for that. Where a branch was moved here then, whoever goes on inside sees it.
     pub(super) async fn gather(&self) -> Result<Gathered> {
-        self.tenure.place().gather(&self.origin, self.limit).await
+        let notes = self.sandbox().bring_back().await?;
+        let mut gathered = self.tenure.place().gather(&self.origin, self.limit).await?;
+        if !gathered.notes.is_empty() {
+            self.sandbox().bring_in().await?;
+        }
+        gathered.notes.splice(0..0, notes);
+        Ok(gathered)
     }
 
     /// Brings the commits home and puts everything away.
@@ -126,6 +138,7 @@ impl Workplace {
     pub(super) async fn close(self, job: &Job, work: Work, ledger: &mut Ledger) -> Result<()> {
         // Nothing lands and nothing is removed before this is known.
         let intact = self.wall.check().await;
+        let brought = self.sandbox().bring_back().await;
         let gathered = ledger.collect(&self).await;
         capture(job, &self, ledger).await;
         self.shelter.close(job, ledger).await;
@@ -133,6 +146,13 @@ impl Workplace {
             Ok(changes) => changes.into_iter().for_each(|change| ledger.warn(change)),
             Err(error) => {
                 self.tenure.keep("the agent changed the repository", ledger);
+                return Err(error);
+            }
+        }
+        match brought {
+            Ok(notes) => notes.into_iter().for_each(|note| ledger.warn_once(note)),
+            Err(error) => {
+                self.tenure.keep("what was done inside could not be brought back", ledger);
                 return Err(error);
             }
         }

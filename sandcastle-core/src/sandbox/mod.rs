@@ -3,6 +3,7 @@
 //! A [`SandboxProvider`] makes sandboxes; a [`SandboxHandle`] is one that was made. The engine starts an agent only
 //! through a handle. What an agent is, is not known here.
 
+mod mounted;
 mod none;
 mod request;
 
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub(crate) use self::mounted::Mounted;
 pub use self::none::NoSandbox;
 pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};
 use crate::error::Result;
@@ -72,6 +74,15 @@ pub trait SandboxHandle: Send + Sync + fmt::Debug {
     /// Returns the name by which what was made is found after its maker was killed, if it can outlive its maker.
     fn id(&self) -> Option<String> {
         None
+    }
+
+    /// Has programs inside see the work tree and its repository as they are on this host now, where the two share no files. It
+    /// is called before each run, when all that was done inside was brought back.
+    ///
+    /// # Errors
+    /// When it does not get there.
+    fn bring_in(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
     }
 
     /// Brings what was done inside to the work tree on this host, where the two share no files, and returns what is to be

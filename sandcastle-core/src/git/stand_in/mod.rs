@@ -28,6 +28,8 @@ use self::state::{Checkout, State};
 use super::refs::{Refs, branch_ref};
 use super::repository::{Head, Repository};
 use crate::error::{Error, ErrorKind, Result};
+use crate::id::RunId;
+use crate::process::ProcessIdentity;
 
 /// The git folder within the folder of a stand-in.
 const GIT: &str = "git";
@@ -42,22 +44,35 @@ pub(crate) struct StandIn {
     folder: PathBuf,
     repository: Repository,
     known: Mutex<State>,
+    owner: ProcessIdentity,
+    run: Option<String>,
 }
 
 /// What is written beside the git folder, so that work is found when its maker was killed.
 #[derive(Debug, Serialize, Deserialize)]
 struct Known {
     top: PathBuf,
-    git_dir: PathBuf,
     state: State,
+    owner: ProcessIdentity,
+    run: Option<String>,
+}
+
+/// One that was found.
+#[derive(Debug)]
+pub(crate) enum Left {
+    /// Its maker is alive.
+    InUse,
+    /// Its maker is gone; the run it was made for, if it says so.
+    Abandoned(Box<StandIn>, Option<String>),
 }
 
 impl StandIn {
-    /// Makes one in `folder`, which must not be there, for the work tree that `repository` is aimed at.
+    /// Makes one in `folder`, which must not be there, for the work tree that `repository` is aimed at. It belongs to this
+    /// process, and to `run` if there is one.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] when it cannot be written, [`ErrorKind::Git`] when the repository cannot be read.
-    pub(crate) async fn make(repository: &Repository, folder: &Path) -> Result<Self> {
+    pub(crate) async fn make(repository: &Repository, folder: &Path, run: Option<&RunId>) -> Result<Self> {
         let (head, refs) = repository.head_and_refs().await?;
         let state = state_of(&head, &refs);
         let listing = repository.git().listing().await?;
@@ -65,6 +80,8 @@ impl StandIn {
             folder: folder.to_path_buf(),
             repository: repository.clone(),
             known: Mutex::new(state.clone()),
+            owner: ProcessIdentity::own(),
+            run: run.map(ToString::to_string),
         };
         let write = || {
             fs::create_dir_all(folder)?;
@@ -78,11 +95,13 @@ impl StandIn {
         Ok(stand_in)
     }
 
-    /// Finds one whose maker was killed; `None` if there is none in `folder`. `repository` is any work tree of the repository.
+    /// Looks at the one in `folder`; `None` if there is none. `repository` is any work tree of the repository.
+    ///
+    /// What is written there is a claim: the work tree has to be one that the repository lists.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] when it cannot be read.
-    pub(crate) fn left_in(folder: &Path, repository: &Repository) -> Result<Option<Self>> {
+    /// [`ErrorKind::Io`] when it cannot be read, [`ErrorKind::Git`] when its work tree has gone.
+    pub(crate) async fn left_in(folder: &Path, repository: &Repository) -> Result<Option<Left>> {
         let failed = |error| {
             let what = format!("read the git folder of a sandbox in `{}`", folder.display());
             Error::new(ErrorKind::Io, what).with_source(error)
@@ -90,12 +109,24 @@ impl StandIn {
         let Some(text) = super::read_bounded(&folder.join(KNOWN), MAX_KNOWN).map_err(failed)? else {
             return Ok(None);
         };
-        let known: Known = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
-        Ok(Some(Self {
-            folder: folder.to_path_buf(),
-            repository: repository.aimed_at(&known.top, &known.git_dir),
-            known: Mutex::new(known.state),
-        }))
+        let Known { top, state, owner, run } =
+            serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
+        if owner.is_alive() {
+            return Ok(Some(Left::InUse));
+        }
+        let listed =
+            repository.worktrees().await?.into_iter().find(|listed| listed.path == super::real_path(&top));
+        let Some(git_dir) = listed.and_then(|listed| listed.git_dir) else {
+            let (top, folder) = (top.display(), folder.display());
+            let what = format!("bring back what was done in a sandbox: its worktree `{top}` has gone");
+            return Err(
+                Error::new(ErrorKind::Git, what).with_hint(format!("its git folder is `{folder}/{GIT}`"))
+            );
+        };
+        let repository = repository.aimed_at(&top, &git_dir);
+        let (folder, known) = (folder.to_path_buf(), Mutex::new(state));
+        let stand_in = Self { folder, repository, known, owner, run: run.clone() };
+        Ok(Some(Left::Abandoned(Box::new(stand_in), run)))
     }
 
     /// Lists what has to be mounted, parents before children. The work tree is not part of it.
@@ -154,8 +185,8 @@ impl StandIn {
         fs::remove_dir_all(&self.folder).map_err(|error| self.failed("remove", error))
     }
 
-    /// Returns its folder.
-    pub(crate) fn folder(&self) -> &Path {
+    #[cfg(test)]
+    fn folder(&self) -> &Path {
         &self.folder
     }
 
@@ -170,7 +201,8 @@ impl StandIn {
 
     fn note(&self, state: &State) -> Result<()> {
         let top = self.repository.top().unwrap_or(self.repository.common_dir()).to_path_buf();
-        let known = Known { top, git_dir: self.repository.git_dir().to_path_buf(), state: state.clone() };
+        let (owner, run) = (self.owner.clone(), self.run.clone());
+        let known = Known { top, state: state.clone(), owner, run };
         let write = || {
             let text = serde_json::to_vec(&known)?;
             Folder::open(&self.folder)?.replace(KNOWN, &text)

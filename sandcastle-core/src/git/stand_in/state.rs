@@ -10,7 +10,6 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::folder::{Folder, Kind};
-use crate::id::CommitId;
 
 /// The longest file of refs that is read.
 const MAX_PACKED: u64 = 256 * 1024 * 1024;
@@ -78,15 +77,6 @@ impl State {
         git.make("refs/heads")?;
         git.make("refs/tags")?;
         git.replace(own.join("HEAD"), head.as_bytes())
-    }
-
-    /// Returns the id of what is checked out; `None` on a branch that has no commit.
-    pub(crate) fn commit(&self) -> Option<CommitId> {
-        let id = match &self.head {
-            Checkout::Branch(name) => self.refs.get(name),
-            Checkout::Commit(id) => Some(id),
-        };
-        id.map(|id| CommitId::from_git(id.as_str()))
     }
 }
 

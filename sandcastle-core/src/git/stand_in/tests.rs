@@ -33,7 +33,7 @@ impl Scene {
 
     async fn of(host: ScratchRepo, kept: tempfile::TempDir, top: &Path) -> Self {
         let repository = Repository::discover(top).await.unwrap();
-        let stand_in = StandIn::make(&repository, &kept.path().join("stand-in")).await.unwrap();
+        let stand_in = StandIn::make(&repository, &kept.path().join("stand-in"), None).await.unwrap();
         Self { host, _kept: kept, repository, stand_in }
     }
 
@@ -283,11 +283,21 @@ async fn what_a_killed_owner_left_is_brought_back_by_somebody_else() {
     let scene = Scene::linked().await;
     let commit = scene.commits("new.txt", "new\n").await;
     let any = Repository::discover(scene.host.path()).await.unwrap();
-    let left = StandIn::left_in(scene.stand_in.folder(), &any).unwrap().unwrap();
+    let folder = scene.stand_in.folder();
+    assert!(matches!(StandIn::left_in(folder, &any).await.unwrap(), Some(Left::InUse)));
+    let known = fs::read_to_string(folder.join(KNOWN)).unwrap();
+    let mut known: serde_json::Value = serde_json::from_str(&known).unwrap();
+    known["owner"] = serde_json::json!({ "pid": u32::MAX });
+    fs::write(folder.join(KNOWN), known.to_string()).unwrap();
+    let Some(Left::Abandoned(left, None)) = StandIn::left_in(folder, &any).await.unwrap() else { panic!() };
     left.bring_back().await.unwrap();
     assert_eq!(scene.outside(&["rev-parse", "task"]).await, commit);
+    // Whoever writes there cannot have another folder written to.
+    known["top"] = serde_json::json!("/tmp");
+    fs::write(folder.join(KNOWN), known.to_string()).unwrap();
+    assert_eq!(StandIn::left_in(folder, &any).await.unwrap_err().kind(), ErrorKind::Git);
     left.remove().unwrap();
-    assert!(StandIn::left_in(scene.stand_in.folder(), &any).unwrap().is_none());
+    assert!(StandIn::left_in(folder, &any).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -315,7 +325,7 @@ async fn a_repository_without_commits_and_one_with_other_ids() {
             .unwrap();
         let repository = Repository::discover(folder.path()).await.unwrap();
         let kept = tempfile::tempdir().unwrap();
-        let stand_in = StandIn::make(&repository, &kept.path().join("stand-in")).await.unwrap();
+        let stand_in = StandIn::make(&repository, &kept.path().join("stand-in"), None).await.unwrap();
         let scene = Scene { host: ScratchRepo::new().await.unwrap(), _kept: kept, repository, stand_in };
         let commit = scene.commits("a.txt", "a\n").await;
         scene.stand_in.bring_back().await.unwrap();
