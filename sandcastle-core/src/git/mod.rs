@@ -10,12 +10,15 @@ mod fetch;
 mod filtered;
 mod identity;
 mod overrides;
+mod passage;
 mod refs;
 mod repository;
 mod settings;
+mod snapshot;
 mod stand_in;
 mod status;
 mod submodules;
+mod takeover;
 #[cfg(test)]
 pub(crate) mod tests;
 mod wall;

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::folder::Folder;
-use super::state::State;
 use crate::git::overrides::{Key, entries, is_of_repository};
+use crate::git::takeover::State;
 use crate::git::{Repository, read_bounded};
 
 /// Where the repository's own objects are seen inside, in the git folder.

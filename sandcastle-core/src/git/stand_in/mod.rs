@@ -14,6 +14,7 @@ mod import;
 mod layout;
 mod state;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,9 +25,9 @@ use self::folder::Folder;
 use self::import::Import;
 pub(crate) use self::layout::Seen;
 use self::layout::own_part;
-use self::state::{Checkout, State};
 use super::refs::{Refs, branch_ref};
 use super::repository::{Head, Repository};
+use super::takeover::{Checkout, State};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::RunId;
 use crate::process::ProcessIdentity;
@@ -43,16 +44,24 @@ const MAX_KNOWN: u64 = 512 * 1024 * 1024;
 pub(crate) struct StandIn {
     folder: PathBuf,
     repository: Repository,
-    known: Mutex<State>,
+    known: Mutex<Level>,
     owner: ProcessIdentity,
     run: Option<String>,
+}
+
+/// What is the same inside and outside, and whose it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Level {
+    state: State,
+    /// The refs of whoever works inside.
+    own: BTreeSet<String>,
 }
 
 /// What is written beside the git folder, so that work is found when its maker was killed.
 #[derive(Debug, Serialize, Deserialize)]
 struct Known {
     top: PathBuf,
-    state: State,
+    level: Level,
     owner: ProcessIdentity,
     run: Option<String>,
 }
@@ -75,19 +84,24 @@ impl StandIn {
     pub(crate) async fn make(repository: &Repository, folder: &Path, run: Option<&RunId>) -> Result<Self> {
         let (head, refs) = repository.head_and_refs().await?;
         let state = state_of(&head, &refs);
+        let own = match &state.head {
+            Checkout::Branch(name) => BTreeSet::from([name.clone()]),
+            Checkout::Commit(_) => BTreeSet::new(),
+        };
+        let level = Level { state, own };
         let listing = repository.git().listing().await?;
         let stand_in = Self {
             folder: folder.to_path_buf(),
             repository: repository.clone(),
-            known: Mutex::new(state.clone()),
+            known: Mutex::new(level.clone()),
             owner: ProcessIdentity::own(),
             run: run.map(ToString::to_string),
         };
         let write = || {
             fs::create_dir_all(folder)?;
-            layout::lay_out(&stand_in.git(), repository, &listing.output, &state)
+            layout::lay_out(&stand_in.git(), repository, &listing.output, &level.state)
         };
-        if let Err(error) = write().map_err(|error| stand_in.failed("make", error)).and(stand_in.note(&state))
+        if let Err(error) = write().map_err(|error| stand_in.failed("make", error)).and(stand_in.note(&level))
         {
             let _ = fs::remove_dir_all(folder);
             return Err(error);
@@ -109,7 +123,7 @@ impl StandIn {
         let Some(text) = super::read_bounded(&folder.join(KNOWN), MAX_KNOWN).map_err(failed)? else {
             return Ok(None);
         };
-        let Known { top, state, owner, run } =
+        let Known { top, level, owner, run } =
             serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
         if owner.is_alive() {
             return Ok(Some(Left::InUse));
@@ -124,7 +138,7 @@ impl StandIn {
             );
         };
         let repository = repository.aimed_at(&top, &git_dir);
-        let (folder, known) = (folder.to_path_buf(), Mutex::new(state));
+        let (folder, known) = (folder.to_path_buf(), Mutex::new(level));
         let stand_in = Self { folder, repository, known, owner, run: run.clone() };
         Ok(Some(Left::Abandoned(Box::new(stand_in), run)))
     }
@@ -148,12 +162,14 @@ impl StandIn {
         let now = State::read(&git, &own_part(&self.repository)).map_err(|error| self.lost(error))?;
         let import =
             Import { folder: &git, path: &self.git(), repository: &self.repository, name: &self.name() };
-        let notes = import.bring(&known, &now).await.map_err(|error| {
+        let mut own = known.own.clone();
+        let notes = import.bring(&known.state, &now, &mut own).await.map_err(|error| {
             error.with_hint(format!("what was done inside is kept in `{}`", self.folder.display()))
         })?;
-        if *known != now {
-            self.note(&now)?;
-            *known = now;
+        if known.state != now {
+            let level = Level { state: now, own };
+            self.note(&level)?;
+            *known = level;
         }
         Ok(notes)
     }
@@ -166,14 +182,15 @@ impl StandIn {
         let mut known = self.known.lock().await;
         let (head, refs) = self.repository.head_and_refs().await?;
         let state = state_of(&head, &refs);
-        if *known == state {
+        if known.state == state {
             return Ok(());
         }
         Folder::open(&self.git())
             .and_then(|git| layout::fill(&git, &self.repository, &state))
             .map_err(|error| self.failed("refresh", error))?;
-        self.note(&state)?;
-        *known = state;
+        let level = Level { state, own: known.own.clone() };
+        self.note(&level)?;
+        *known = level;
         Ok(())
     }
 
@@ -199,10 +216,10 @@ impl StandIn {
         self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    fn note(&self, state: &State) -> Result<()> {
+    fn note(&self, level: &Level) -> Result<()> {
         let top = self.repository.top().unwrap_or(self.repository.common_dir()).to_path_buf();
         let (owner, run) = (self.owner.clone(), self.run.clone());
-        let known = Known { top, state: state.clone(), owner, run };
+        let known = Known { top, level: level.clone(), owner, run };
         let write = || {
             let text = serde_json::to_vec(&known)?;
             Folder::open(&self.folder)?.replace(KNOWN, &text)

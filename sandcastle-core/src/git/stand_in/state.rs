@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use super::folder::{Folder, Kind};
+use crate::git::takeover::{Checkout, State, is_id, is_name};
 
 /// The longest file of refs that is read.
 const MAX_PACKED: u64 = 256 * 1024 * 1024;
@@ -19,24 +18,6 @@ const MAX_REF: u64 = 4096;
 const MAX_FILES: usize = 100_000;
 /// How deep they may lie in one another.
 const MAX_DEPTH: usize = 32;
-
-/// What is checked out, and every ref.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct State {
-    pub(crate) head: Checkout,
-    /// Ids by full names.
-    pub(crate) refs: BTreeMap<String, String>,
-}
-
-/// What is checked out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Checkout {
-    /// A branch, by its full name.
-    Branch(String),
-    /// A commit.
-    Commit(String),
-}
 
 impl State {
     /// Reads the git folder `git`; `own` is the folder of the work tree's own state in it.
@@ -108,22 +89,4 @@ fn note(refs: &mut BTreeMap<String, String>, name: &str, id: &str) {
     if is_name(name) && is_id(id) {
         refs.insert(name.to_owned(), id.to_owned());
     }
-}
-
-/// Tells whether a text is the id of an object.
-pub(super) fn is_id(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-/// Tells whether git would take a text for the full name of a ref, by git's own rules.
-fn is_name(name: &str) -> bool {
-    let bad = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
-    let bad_part = |part: &str| part.is_empty() || part.starts_with('.') || part.ends_with(".lock");
-    name.starts_with("refs/")
-        && name.len() < 1024
-        && !name.contains(bad)
-        && !name.contains("..")
-        && !name.contains("@{")
-        && !name.ends_with('.')
-        && !name.split('/').any(bad_part)
 }
