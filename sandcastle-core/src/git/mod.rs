@@ -6,6 +6,7 @@
 
 mod borrowed;
 mod command;
+mod exchange;
 mod fetch;
 mod filtered;
 mod identity;
@@ -26,6 +27,7 @@ mod worktrees;
 
 pub(crate) use self::borrowed::Borrowed;
 pub(crate) use self::command::{Answer, DROPPED_VARIABLES, Git, path_from, print};
+pub(crate) use self::exchange::{Exchange, Parcel};
 pub(crate) use self::fetch::Fetch;
 pub(crate) use self::identity::Identity;
 pub(crate) use self::refs::{Refs, branch_ref};

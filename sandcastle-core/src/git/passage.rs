@@ -51,6 +51,58 @@ impl Passage {
         Ok(Self { folder, git })
     }
 
+    /// Sees the objects of `repository`, and has a place for more.
+    pub(super) async fn beside(repository: &Repository) -> Result<Self> {
+        let (folder, git) = Borrowed::passage(repository, &[repository.common_dir().join("objects")]).await?;
+        Ok(Self { folder, git })
+    }
+
+    /// Takes in what is in a bundle that leaves out what `known` leads to.
+    pub(super) async fn unbundle(&self, bundle: &Path, known: &BTreeSet<&str>) -> Result<()> {
+        self.name("known", known)?;
+        let bundle = bundle.to_string_lossy();
+        let args = [
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--",
+            &bundle,
+            "+refs/*:refs/bundle/*",
+        ];
+        let answer = self.git.reach(args).await?;
+        if answer.is_success() { Ok(()) } else { Err(answer.refused("read a bundle", self.folder.path())) }
+    }
+
+    /// Writes a bundle of what some names lead to, without what is known. There may be nothing to write.
+    pub(super) async fn bundle(
+        &self,
+        to: &Path,
+        names: &[(&str, &str)],
+        known: &BTreeSet<&str>,
+    ) -> Result<()> {
+        let refs: String = names.iter().map(|(name, id)| format!("{id} {name}\n")).collect();
+        fs::write(self.folder.path().join("packed-refs"), refs)
+            .map_err(|error| Error::new(ErrorKind::Io, "name what goes into a bundle").with_source(error))?;
+        if names.iter().all(|(_, id)| known.contains(id)) {
+            return Ok(());
+        }
+        let without: Vec<String> = known.iter().map(|id| format!("^{id}")).collect();
+        let to = to.to_string_lossy();
+        let args = ["bundle", "create", "--quiet", &to, "--all"]
+            .into_iter()
+            .chain(without.iter().map(String::as_str));
+        self.git.does("write a bundle", args).await.map(drop)
+    }
+
+    fn name(&self, what: &str, ids: &BTreeSet<&str>) -> Result<()> {
+        let refs =
+            ids.iter().enumerate().map(|(number, id)| format!("{id} refs/sandcastle/{what}/{number}\n"));
+        fs::write(self.folder.path().join("packed-refs"), refs.collect::<String>())
+            .map_err(|error| Error::new(ErrorKind::Io, "name what is brought back").with_source(error))
+    }
+
     /// Writes the tree of an index; `None` if it has none.
     pub(super) async fn tree_of(&self, index: &[u8]) -> Result<Option<String>> {
         let file = self.folder.path().join("index");
@@ -72,9 +124,7 @@ impl Passage {
         if ids.is_empty() {
             return Ok(());
         }
-        let refs = ids.iter().enumerate().map(|(number, id)| format!("{id} {INCOMING}/{number}\n"));
-        fs::write(self.folder.path().join("packed-refs"), refs.collect::<String>())
-            .map_err(|error| Error::new(ErrorKind::Io, "name what was made inside").with_source(error))?;
+        self.name("incoming", &ids)?;
         let lenient = LENIENT.iter().flat_map(|id| ["-c".to_owned(), format!("fetch.fsck.{id}=ignore")]);
         let from = self.folder.path().to_string_lossy().into_owned();
         let args = [

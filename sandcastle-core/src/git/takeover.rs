@@ -46,6 +46,13 @@ struct Moved<'a> {
     to: &'a str,
 }
 
+impl Default for State {
+    /// A repository in which nothing was ever made.
+    fn default() -> Self {
+        Self { head: Checkout::Branch("refs/heads/main".to_owned()), refs: BTreeMap::new() }
+    }
+}
+
 impl State {
     /// Lists the commits that are new in `now`, as far as a ref or the `HEAD` names them.
     pub(super) fn tips<'s>(&'s self, now: &'s Self) -> BTreeSet<&'s str> {

@@ -284,7 +284,7 @@ impl Ledger {
         self.work.branch = Some(now);
     }
 
-    pub(super) fn warn_once(&mut self, message: String) {
+    fn warn_once(&mut self, message: String) {
         if !self.work.warnings.contains(&message) {
             self.warn(message);
         }

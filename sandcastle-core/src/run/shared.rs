@@ -92,6 +92,7 @@ pub struct Sandbox {
     lot: Arc<Lot>,
     handle: Arc<dyn SandboxHandle>,
     worktree: PathBuf,
+    /// Where commands run, as seen inside.
     cwd: PathBuf,
     env: Arc<[(OsString, OsString)]>,
     branch: BranchName,
@@ -145,7 +146,7 @@ impl Sandbox {
     fn around(provider: Arc<dyn SandboxProvider>, making: Making, made: Made, tenure: Tenure) -> Self {
         let Made { place, sandbox, warnings } = made;
         let (worktree, branch) = (place.top().to_path_buf(), place.branch().clone());
-        let (cwd, env) = (making.cwd_in(&worktree), making.environment.variables().into());
+        let (cwd, env) = (making.cwd_in(sandbox.worktree()), making.environment.variables().into());
         let lot = Lot::new(making, place, "sandbox").with_sandbox(Arc::clone(&sandbox));
         Self {
             provider,

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::driver::Job;
@@ -27,6 +28,8 @@ pub(super) struct Workplace {
     wall: Wall,
     /// How long collecting the commits may take.
     limit: Duration,
+    /// Whether something was done inside that could not be brought back.
+    is_cut_off: AtomicBool,
 }
 
 /// Whether the work tree is put away with the workplace.
@@ -63,7 +66,8 @@ impl Workplace {
         let tenure = Tenure::take(job, number, ledger).await?;
         match Self::furnished(job, &tenure, ledger).await {
             Ok((shelter, origin, wall)) => {
-                Ok(Self { tenure, shelter, origin, wall, limit: job.timeouts().commit_collection })
+                let limit = job.timeouts().commit_collection;
+                Ok(Self { tenure, shelter, origin, wall, limit, is_cut_off: AtomicBool::new(false) })
             }
             Err(error) => {
                 let was_made = matches!(&tenure, Tenure::Own(place) if place.is_fresh());
@@ -120,7 +124,9 @@ impl Workplace {
     ///
     /// What was done inside is brought back for that. Where a branch was moved here then, whoever goes on inside sees it.
     pub(super) async fn gather(&self) -> Result<Gathered> {
-        let notes = self.sandbox().bring_back().await?;
+        let brought = self.sandbox().bring_back().await;
+        self.is_cut_off.store(brought.is_err(), Ordering::Relaxed);
+        let notes = brought?;
         let mut gathered = self.tenure.place().gather(&self.origin, self.limit).await?;
         if !gathered.notes.is_empty() {
             self.sandbox().bring_in().await?;
@@ -138,7 +144,6 @@ impl Workplace {
     pub(super) async fn close(self, job: &Job, work: Work, ledger: &mut Ledger) -> Result<()> {
         // Nothing lands and nothing is removed before this is known.
         let intact = self.wall.check().await;
-        let brought = self.sandbox().bring_back().await;
         let gathered = ledger.collect(&self).await;
         capture(job, &self, ledger).await;
         self.shelter.close(job, ledger).await;
@@ -149,12 +154,9 @@ impl Workplace {
                 return Err(error);
             }
         }
-        match brought {
-            Ok(notes) => notes.into_iter().for_each(|note| ledger.warn_once(note)),
-            Err(error) => {
-                self.tenure.keep("what was done inside could not be brought back", ledger);
-                return Err(error);
-            }
+        if self.is_cut_off.into_inner() {
+            self.tenure.keep("what was done inside could not be brought back", ledger);
+            return gathered.map(drop);
         }
         if work == Work::Unanswered {
             self.tenure.keep("the answer was not valid", ledger);

@@ -3,6 +3,7 @@
 //! A [`SandboxProvider`] makes sandboxes; a [`SandboxHandle`] is one that was made. The engine starts an agent only
 //! through a handle. What an agent is, is not known here.
 
+mod isolated;
 mod mounted;
 mod none;
 mod request;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub use self::isolated::{Isolated, IsolatedHandle, IsolatedProvider};
 pub(crate) use self::mounted::Mounted;
 pub use self::none::NoSandbox;
 pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};

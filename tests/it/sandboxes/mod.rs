@@ -1,0 +1,3 @@
+//! Runs in sandboxes: those that are built in, and providers of a user's own.
+
+mod isolated;
