@@ -17,6 +17,7 @@ use super::worktree::CloseResult;
 use crate::agent::Agent;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::BranchName;
+use crate::journal::Note;
 use crate::output::AgentOutput;
 use crate::sandbox::{BoxFuture, Output, Program, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
 use crate::work::{Exit, Work};
@@ -148,6 +149,9 @@ impl Sandbox {
         let (worktree, branch) = (place.top().to_path_buf(), place.branch().clone());
         let (cwd, env) = (making.cwd_in(sandbox.worktree()), making.environment.variables().into());
         let lot = Lot::new(making, place, "sandbox").with_sandbox(Arc::clone(&sandbox));
+        if let Some(id) = sandbox.id() {
+            lot.note(&Note::Sandbox { provider: provider.name().to_owned(), id });
+        }
         Self {
             provider,
             lot: Arc::new(lot),
@@ -283,11 +287,15 @@ impl Sandbox {
 
     async fn end(&self) -> Result<()> {
         let limit = self.lot.site.timeouts.sandbox_close;
-        tokio::time::timeout(limit, self.handle.close()).await.unwrap_or_else(|_| {
+        let closed = tokio::time::timeout(limit, self.handle.close()).await.unwrap_or_else(|_| {
             let name = self.provider.name();
             Err(Error::new(ErrorKind::StepTimeout, format!("close the sandbox `{name}` within {limit:?}"))
                 .with_hint("raise `sandbox_close` in the timeouts of the sandbox"))
-        })
+        });
+        if let (Ok(()), Some(id)) = (&closed, self.handle.id()) {
+            self.lot.note(&Note::SandboxClosed { id });
+        }
+        closed
     }
 }
 

@@ -273,15 +273,17 @@ impl Shelter {
         if let Tenure::Own(place) = tenure {
             setup.prepare(place, &teller).await?;
         }
-        Ok(Self::Own(setup.make_sandbox(&*job.settings.sandbox, tenure.place(), &teller).await?))
+        let made = setup.make_sandbox(&*job.settings.sandbox, tenure.place(), &teller).await?;
+        ledger.note_sandbox(job.settings.sandbox.name(), &*made);
+        Ok(Self::Own(made))
     }
 
     /// Closes the sandbox, if it is ours to close.
     async fn close(&self, job: &Job, ledger: &mut Ledger) {
-        if let Self::Own(handle) = self
-            && let Some(trouble) = job.setup().close(&*job.settings.sandbox, &**handle).await
-        {
-            ledger.warn(trouble);
+        let Self::Own(handle) = self else { return };
+        match job.setup().close(&*job.settings.sandbox, &**handle).await {
+            None => ledger.note_sandbox_closed(&**handle),
+            Some(trouble) => ledger.warn(trouble),
         }
     }
 }

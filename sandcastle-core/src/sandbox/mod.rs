@@ -7,10 +7,12 @@ mod isolated;
 mod mounted;
 mod none;
 mod request;
+mod ssh;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,6 +21,7 @@ pub use self::isolated::{Isolated, IsolatedHandle, IsolatedProvider};
 pub(crate) use self::mounted::Mounted;
 pub use self::none::NoSandbox;
 pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};
+pub use self::ssh::Ssh;
 use crate::error::Result;
 pub use crate::process::{Afterwards, Inherit, Line, Output, Program, RemoteShell, Running, Streams, Tail};
 
@@ -100,8 +103,23 @@ pub trait SandboxHandle: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// As the operating system gives them.
-    fn start(&self, program: Program) -> BoxFuture<'_, std::io::Result<Running>>;
+    fn start(&self, program: Program) -> BoxFuture<'_, io::Result<Running>>;
 
     /// Ends the sandbox and everything inside.
     fn close(&self) -> BoxFuture<'_, Result<()>>;
+}
+
+/// Listens to a program to its end; a bad one is an error with what it said.
+async fn ended(running: &mut Running, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let status = loop {
+        match running.next().await? {
+            Output::Stdout(bytes) => take(bytes)?,
+            Output::Exited(status) => break status,
+        }
+    };
+    if status.success() {
+        return Ok(());
+    }
+    let said = running.stderr().text();
+    Err(io::Error::other(format!("it ended with {status}: {}", said.trim())))
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{
-    BoxFuture, Output, Owner, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest, Sharing,
+    BoxFuture, Owner, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest, Sharing, ended,
 };
 use crate::config::{ConfigDir, Kept};
 use crate::error::{Error, ErrorKind, Result};
@@ -190,21 +190,6 @@ impl Handle {
             .with_source(error)
             .with_hint("what had come back by then is in the worktree and on its branch")
     }
-}
-
-/// Listens to a program to its end; a bad one is an error with what it said.
-async fn ended(running: &mut Running, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    let status = loop {
-        match running.next().await? {
-            Output::Stdout(bytes) => take(bytes)?,
-            Output::Exited(status) => break status,
-        }
-    };
-    if status.success() {
-        return Ok(());
-    }
-    let said = running.stderr().text();
-    Err(io::Error::other(format!("it ended with {status}: {}", said.trim())))
 }
 
 /// What comes from the other side: lines, a blank one, and a bundle.
