@@ -171,6 +171,10 @@ impl Sandbox {
         &self.worktree
     }
 
+    pub(crate) fn handle(&self) -> &dyn SandboxHandle {
+        &*self.handle
+    }
+
     /// Returns the branch of the work tree.
     #[must_use]
     pub fn branch(&self) -> &BranchName {

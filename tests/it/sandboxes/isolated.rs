@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sandcastle::sandbox::{
-    BoxFuture, Inherit, Isolated, IsolatedHandle, IsolatedProvider, Owner, Program, Running,
+    BoxFuture, Inherit, Isolated, IsolatedHandle, IsolatedProvider, Owner, Program, Running, SandboxHandle,
+    SandboxProvider, SandboxRequest, Sharing,
 };
 use sandcastle::testing::{ScratchRepo, Script, Scripted, Turn};
-use sandcastle::{BranchStrategy, Logging, Result, RunOptions, SandboxOptions, create_sandbox};
+use sandcastle::{BranchStrategy, Logging, NoSandbox, Result, RunOptions, SandboxOptions, create_sandbox};
 
 /// A folder in the part of a machine.
 #[derive(Clone, Debug)]
@@ -76,6 +77,72 @@ fn options(repository: &ScratchRepo, turn: Turn, machine: &Machine) -> RunOption
         .cwd(repository.path())
         .prompt("go")
         .logging(Logging::off())
+}
+
+#[tokio::test]
+async fn it_does_what_every_sandbox_does() {
+    sandcastle::testing::sandbox_conformance(Isolated::new(Machine::new())).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_sandbox_that_does_not_do_it_is_told_what_it_lacks() {
+    /// Swallows exits, as a client does that is not asked for them.
+    #[derive(Debug)]
+    struct Careless;
+
+    #[derive(Debug)]
+    struct Room(Arc<dyn SandboxHandle>);
+
+    impl SandboxProvider for Careless {
+        fn name(&self) -> &str {
+            "careless"
+        }
+
+        fn sharing(&self) -> Sharing {
+            Sharing::Host
+        }
+
+        fn create(&self, request: SandboxRequest) -> BoxFuture<'_, Result<Arc<dyn SandboxHandle>>> {
+            Box::pin(async move {
+                let inner = SandboxProvider::create(&NoSandbox::new(), request).await?;
+                Ok(Arc::new(Room(inner)) as Arc<dyn SandboxHandle>)
+            })
+        }
+    }
+
+    impl SandboxHandle for Room {
+        fn worktree(&self) -> &Path {
+            self.0.worktree()
+        }
+
+        fn home(&self) -> Option<PathBuf> {
+            self.0.home()
+        }
+
+        fn start(&self, mut program: Program) -> BoxFuture<'_, std::io::Result<Running>> {
+            let Program { name, args, .. } = &program;
+            let wrapped = Program::new("sh").args(["-c", "\"$@\"; exit 0", "sh"]).args([name]).args(args);
+            (program.name, program.args) = (wrapped.name, wrapped.args);
+            self.0.start(program)
+        }
+
+        fn close(&self) -> BoxFuture<'_, Result<()>> {
+            self.0.close()
+        }
+    }
+
+    let error = sandcastle::testing::sandbox_conformance(Careless).await.unwrap_err();
+    let said = error.to_string();
+    assert!(
+        said.contains("exit code") && said.contains("death by signal") && said.contains("NotFound"),
+        "{said}"
+    );
+    assert!(!said.contains("two programs"), "{said}");
+}
+
+#[tokio::test]
+async fn without_a_sandbox_everything_is_as_in_one() {
+    sandcastle::testing::sandbox_conformance(NoSandbox::new()).await.unwrap();
 }
 
 #[tokio::test]

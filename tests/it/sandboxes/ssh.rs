@@ -12,6 +12,12 @@ fn machine() -> Option<Ssh> {
 }
 
 #[tokio::test]
+async fn it_does_what_every_sandbox_does() {
+    let Some(machine) = machine() else { return };
+    sandcastle::testing::sandbox_conformance(Isolated::new(machine)).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_commit_that_is_made_on_another_machine_lands_here() {
     let Some(machine) = machine() else { return };
     let repository = ScratchRepo::new().await.unwrap();
