@@ -130,7 +130,7 @@ fn expect(is_so: bool, seen: impl std::fmt::Debug) -> Outcome {
     if is_so { Ok(()) } else { Err(format!("{seen:?}")) }
 }
 
-fn failed(error: io::Error) -> String {
+fn failed(error: &io::Error) -> String {
     error.to_string()
 }
 
@@ -140,10 +140,10 @@ impl Bench {
     }
 
     async fn play(&self, program: Program) -> std::result::Result<Done, String> {
-        let mut running = self.start(program).await.map_err(failed)?;
+        let mut running = self.start(program).await.map_err(|error| failed(&error))?;
         let mut stdout = Vec::new();
         let status = loop {
-            match running.next().await.map_err(failed)? {
+            match running.next().await.map_err(|error| failed(&error))? {
                 Output::Stdout(bytes) => stdout.extend_from_slice(bytes),
                 Output::Exited(status) => break status,
             }
@@ -154,8 +154,8 @@ impl Bench {
 
     /// Runs a program until it has printed something, and returns it running.
     async fn until_it_speaks(&self, script: &str) -> std::result::Result<Running, String> {
-        let mut running = self.start(shell(script)).await.map_err(failed)?;
-        match running.next().await.map_err(failed)? {
+        let mut running = self.start(shell(script)).await.map_err(|error| failed(&error))?;
+        match running.next().await.map_err(|error| failed(&error))? {
             Output::Stdout(_) => Ok(running),
             Output::Exited(status) => Err(format!("it ended with {status}")),
         }
@@ -206,8 +206,8 @@ impl Bench {
     async fn secret(&self) -> Outcome {
         let secret = format!("s3cret-{:016x}", fastrand::u64(..));
         let program = shell("echo \"${#SECRET}\"; sleep 60").env("SECRET", &secret);
-        let mut running = self.start(program).await.map_err(failed)?;
-        let spoke = matches!(running.next().await.map_err(failed)?, Output::Stdout(b"23\n"));
+        let mut running = self.start(program).await.map_err(|error| failed(&error))?;
+        let spoke = matches!(running.next().await.map_err(|error| failed(&error))?, Output::Stdout(b"23\n"));
         let seen = arguments_of_all().into_iter().find(|arguments| arguments.contains(&secret));
         running.end(StopRequest::default()).await;
         expect(spoke && seen.is_none(), (spoke, seen.map(|arguments| arguments.replace(&secret, "***"))))
