@@ -78,6 +78,13 @@ impl Runs {
         Ok(Self { repository, config, folder })
     }
 
+    /// Returns the path of the folder `.sandcastle/` of the repository, which need not be there: that of the main work tree,
+    /// also when `cwd` is in another.
+    #[must_use]
+    pub fn config_dir(&self) -> &Path {
+        self.config.path()
+    }
+
     /// Lists the runs, the newest first. What is left is looked up for those that ended and left something.
     ///
     /// A dropped future changes nothing.
