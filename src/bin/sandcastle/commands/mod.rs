@@ -1,10 +1,14 @@
 //! One file per command: its arguments become options, the library does the work.
 
 mod ask;
+mod doctor;
 mod extract;
+mod images;
+mod init;
 mod interactive;
 mod options;
 mod output;
+mod questions;
 mod run;
 mod runs;
 mod schema;
@@ -23,6 +27,10 @@ pub(crate) async fn run(command: Command, reporter: &Reporter) -> Result<Exit, F
         Command::Extract(args) => extract::extract(&args, reporter),
         Command::Schema(command) => schema::schema(&command, reporter),
         Command::Runs(command) => runs::runs(command, reporter).await,
+        Command::Init(args) => init::init(*args, reporter).await,
+        Command::Docker(command) => images::docker(command, reporter).await,
+        Command::Podman(command) => images::podman(command, reporter).await,
+        Command::Doctor => doctor::doctor(reporter).await,
         Command::Interactive(args) => interactive::interactive(*args, reporter).await,
     }
 }
