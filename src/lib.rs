@@ -1,3 +1,4 @@
+//! [setting up a repository]: crate::guide::init
 //! [typed outputs]: crate::guide::typed_output
 //! [how a run goes and ends]: crate::guide::runs
 //! [branches, worktrees and merging back]: crate::guide::branches
