@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::support::desk::{Desk, json_of};
 use crate::support::process::{Finished, Invocation};
+use crate::support::real_agent::search_path;
 use crate::support::requirement::{absent, variable};
 
 /// An engine that writes down what it is told, and does it. A build prints on both streams.
@@ -129,10 +130,7 @@ async fn w_44_an_engine_that_is_not_installed_is_named() {
     let desk = Desk::new().await;
     desk.scaffolded(&["--sandbox", "podman"]);
     // Only git is there.
-    desk.program(
-        "git",
-        &format!("#!/bin/sh\nPATH={} exec git \"$@\"\n", crate::support::real_agent::search_path()),
-    );
+    desk.program("git", &format!("#!/bin/sh\nPATH={} exec git \"$@\"\n", search_path()));
     let _ = std::os::unix::fs::symlink("/bin/sh", desk.home.path().join("programs/sh"));
     let path = desk.home.path().join("programs").display().to_string();
     let command = desk.command(&["--format", "json", "podman", "build-image"]);
@@ -213,7 +211,7 @@ async fn an_image_that_init_cannot_build_leaves_the_scaffold_and_says_so() {
     assert_eq!(desk.told().last().unwrap()[0], "build");
 }
 
-/// The variables of the engines that tests may use.
+/// The variables of the engines that tests may use. Podman's networks are made by programs of the administrator.
 fn engine_environment(engine: &str) -> Option<Vec<(String, String)>> {
     let given: &[(&str, &str)] = match engine {
         "docker" => &[("DOCKER_HOST", "SANDCASTLE_TEST_DOCKER_HOST")],
@@ -222,7 +220,9 @@ fn engine_environment(engine: &str) -> Option<Vec<(String, String)>> {
             ("CONTAINERS_STORAGE_CONF", "SANDCASTLE_TEST_CONTAINERS_STORAGE_CONF"),
         ],
     };
-    given.iter().map(|(key, given)| Some(((*key).to_owned(), variable(given)?))).collect()
+    let given = given.iter().map(|(key, given)| Some(((*key).to_owned(), variable(given)?)));
+    let path = Some(("PATH".to_owned(), format!("{}:/usr/sbin:/sbin", search_path())));
+    given.chain([path]).collect()
 }
 
 /// The image holds nothing but labels, so nothing is fetched.
@@ -247,9 +247,9 @@ async fn case_150_real_engines_build_with_the_ids_and_remove_what_they_built() {
         assert!(ended.stderr.to_lowercase().contains("step"), "{engine}: {}", ended.stderr);
         let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
         let inspect = ["image", "inspect", "--format", "{{.Config.Labels.ids}}", &image];
-        let path = crate::support::real_agent::search_path();
-        let found = path.split(':').map(|folder| format!("{folder}/{engine}"));
-        let program = found.into_iter().find(|program| std::path::Path::new(program).exists()).unwrap();
+        let path = search_path();
+        let mut found = path.split(':').map(|folder| format!("{folder}/{engine}"));
+        let program = found.find(|program| std::path::Path::new(program).exists()).unwrap();
         let inspected = Invocation::new(program, desk.home.path())
             .arguments(inspect)
             .environment(environment.clone())
@@ -268,4 +268,44 @@ async fn case_150_real_engines_build_with_the_ids_and_remove_what_they_built() {
             "{ended:?}"
         );
     }
+}
+
+/// Nothing is fetched: the base is an image for tests, and what would install something does nothing.
+#[tokio::test]
+async fn row_185_real_engines_understand_the_recipes() {
+    for ((engine, recipe), agent) in ENGINES.into_iter().zip(["claude-code", "codex"]) {
+        let (Some(environment), Some(base)) = (engine_environment(engine), variable("SANDCASTLE_TEST_IMAGE"))
+        else {
+            absent(engine, "no engine for tests is named");
+            continue;
+        };
+        let desk = Desk::new().await;
+        desk.scaffolded(&["--sandbox", engine, "--agent", agent]);
+        let text = desk.part(recipe).replace("FROM node:22-bookworm", &format!("FROM {base}\nUSER 0:0"));
+        desk.repository.write(format!(".sandcastle/{recipe}"), without_steps(&text)).unwrap();
+        let image = format!("sandcastle-recipe-test:{}", std::process::id());
+        let run = |verb: &str| {
+            let args = ["--format", "json", engine, verb, "--image-name", &image];
+            desk.command(&args).environment(environment.clone()).run()
+        };
+        let ended = run("build-image");
+        assert_eq!(ended.code(), Some(0), "{engine}: {ended:?}");
+        let ended = run("remove-image");
+        assert_eq!(ended.code(), Some(0), "{engine}: {ended:?}");
+    }
+}
+
+/// The recipe with steps that do nothing.
+fn without_steps(recipe: &str) -> String {
+    let mut lines = Vec::new();
+    let mut in_step = false;
+    for line in recipe.lines() {
+        if line.starts_with("RUN ") {
+            lines.push("RUN true");
+        } else if !in_step {
+            lines.push(line);
+        }
+        in_step = (in_step || line.starts_with("RUN ")) && line.ends_with('\\');
+    }
+    lines.join("\n") + "\n"
 }

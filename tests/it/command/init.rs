@@ -191,8 +191,9 @@ async fn row_182_on_a_terminal_what_no_flag_says_is_asked_for() {
         Terminal::start(command(&["init", "--issue-tracker", "github-issues", "--template", "blank"]));
     terminal.wait_for("Which agent works?");
     terminal.enter("codex\r");
+    // What works is found out before it is offered.
     terminal.wait_for("Where do agents work?");
-    terminal.enter("\r");
+    terminal.enter("without isolation\r");
     terminal.wait_for("Make the label");
     terminal.enter("n\r");
     let (code, seen) = terminal.finish();

@@ -41,7 +41,7 @@ pub(super) async fn init(args: InitArgs, reporter: &Reporter) -> Result<Exit, Fa
         Some(name) => Image::new(name)?,
         None => default_image(runs.config_dir()),
     };
-    let answers = answers(&args)?;
+    let answers = answers(&args).await?;
     agree(&args, &answers)?;
     let choices = choices(&args, &answers, source, &image, home)?;
     let files = files(&choices)?;

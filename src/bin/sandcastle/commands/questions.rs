@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use inquire::{Confirm, InquireError, Select};
 
 use crate::cli::{InitArgs, SandboxChoice, Template, Tracker, word};
+use crate::doctor::working_sandboxes;
 use crate::failure::Failure;
 use crate::scaffold::{LABEL, agents, image_file};
 
@@ -22,7 +23,7 @@ pub(super) struct Answers {
 }
 
 /// Collects the answers. Without a terminal every missing flag is named.
-pub(super) fn answers(args: &InitArgs) -> Result<Answers, Failure> {
+pub(super) async fn answers(args: &InitArgs) -> Result<Answers, Failure> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return without_asking(args);
     }
@@ -30,7 +31,10 @@ pub(super) fn answers(args: &InitArgs) -> Result<Answers, Failure> {
         Some(agent) => agent.clone(),
         None => one_of("Which agent works?", agents::names().collect())?.to_owned(),
     };
-    let sandbox = choice("Where do agents work?", args.sandbox)?;
+    let sandbox = match args.sandbox {
+        Some(sandbox) => sandbox,
+        None => one_of_sandboxes(&working_sandboxes().await)?,
+    };
     let tracker = choice("Where do tasks come from?", args.issue_tracker)?;
     let template = choice("How do agents work together?", args.template)?;
     let create_label = match args.create_label {
@@ -76,6 +80,31 @@ fn missing(args: &InitArgs) -> Failure {
         flags.iter().filter(|(_, missing)| *missing).map(|(flag, _)| format!("`{flag}`")).collect();
     Failure::usage(format!("failed to ask for {}: there is no terminal", missing.join(", ")))
         .with_hint("give each as a flag; `sandcastle init --help` lists what it can be")
+}
+
+/// Asks for the sandbox; what works here is offered first, and what does not is said to.
+fn one_of_sandboxes(working: &[&str]) -> Result<SandboxChoice, Failure> {
+    let works = |sandbox: &SandboxChoice| working.contains(&word(sandbox).as_str());
+    let note = |sandbox: &SandboxChoice| match sandbox {
+        SandboxChoice::None => "",
+        sandbox if works(sandbox) => " (works here)",
+        _ => " (does not work here yet: see `sandcastle doctor`)",
+    };
+    let all = SandboxChoice::value_variants();
+    let items = all.iter().map(|sandbox| Noted(Item(*sandbox), note(sandbox))).collect();
+    let first = all.iter().position(works).unwrap_or_default();
+    let question = "Where do agents work?";
+    let chosen = Select::new(question, items).with_starting_cursor(first).prompt();
+    chosen.map(|it| it.0.0).map_err(|error| unanswered(question, &error))
+}
+
+/// A choice with a note behind it.
+struct Noted<T>(Item<T>, &'static str);
+
+impl<T: ValueEnum> fmt::Display for Noted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.0, self.1)
+    }
 }
 
 /// A choice and what it means.

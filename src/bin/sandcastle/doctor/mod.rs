@@ -91,6 +91,14 @@ impl State {
     }
 }
 
+/// Names the sandboxes with a wall that work here, those first that keep most apart.
+pub(crate) async fn working_sandboxes() -> Vec<&'static str> {
+    let probes: [BoxFuture<'static, Finding>; 3] =
+        [Box::pin(engines::docker()), Box::pin(engines::podman()), Box::pin(kernel::bubblewrap())];
+    let findings = join_all(probes).await;
+    findings.iter().filter(|found| found.state == State::Works).map(|found| found.name).collect()
+}
+
 /// Looks at everything at once.
 pub(crate) async fn examine() -> Vec<Finding> {
     let mut probes: Vec<BoxFuture<'static, Finding>> = vec![Box::pin(tools::git())];

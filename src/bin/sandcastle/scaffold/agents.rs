@@ -145,7 +145,7 @@ impl ScaffoldAgent {
     pub(super) fn described(&self) -> Value {
         let (as_root, as_user) = match self.install {
             Install::Npm(package) => (Some(format!("npm install -g {package}")), None),
-            Install::Script(address) => (None, Some(format!("curl -fsSL {address} | bash"))),
+            Install::Script(address) => (None, Some(run_script(address, "/tmp"))),
         };
         json!({
             "name": self.name,
@@ -163,15 +163,23 @@ impl ScaffoldAgent {
         self.env
     }
 
-    /// Words the command that installs it on a machine.
-    pub(super) fn install_command(&self) -> String {
+    /// Words the commands that install it on a machine of GitHub Actions.
+    pub(super) fn install_on_runner(&self) -> Vec<String> {
         match self.install {
-            Install::Npm(package) => format!("npm install -g {package}"),
-            Install::Script(address) => {
-                format!("curl -fsSL {address} | bash && echo \"$HOME/.local/bin\" >> \"$GITHUB_PATH\"")
-            }
+            Install::Npm(package) => vec![format!("npm install -g {package}")],
+            Install::Script(address) => vec![
+                run_script(address, "\"$RUNNER_TEMP\""),
+                "echo \"$HOME/.local/bin\" >> \"$GITHUB_PATH\"".to_owned(),
+            ],
         }
     }
+}
+
+/// Words a command that fetches a script and runs it. In a pipe, a script that cannot be fetched would be no failure.
+fn run_script(address: &str, folder: &str) -> String {
+    format!(
+        "curl -fsSL {address} -o {folder}/install.sh && bash {folder}/install.sh && rm {folder}/install.sh"
+    )
 }
 
 #[cfg(test)]

@@ -122,6 +122,10 @@ pub(crate) fn write_workflow(repository: &Path, content: &str) -> Result<Option<
     if path.symlink_metadata().is_ok() {
         return Ok(None);
     }
+    let is_link = |folder: &&str| repository.join(folder).is_symlink();
+    if let Some(link) = [".github", ".github/workflows"].into_iter().find(is_link) {
+        return Err(failed(io::Error::other(format!("`{link}` is a link"))));
+    }
     fs::create_dir_all(path.parent().unwrap_or(repository)).map_err(failed)?;
     write_new(&path, content).map_err(failed)?;
     Ok(Some(relative.to_path_buf()))
@@ -235,6 +239,8 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         symlink(elsewhere.path(), folder.join("src")).unwrap();
         assert!(Place::find(&folder).unwrap().fill(&files(&["src/main.rs"])).is_err());
+        symlink(elsewhere.path(), home.path().join(".github")).unwrap();
+        assert!(write_workflow(home.path(), "text").is_err());
         assert_eq!(names_in(elsewhere.path()), [""; 0]);
     }
 }

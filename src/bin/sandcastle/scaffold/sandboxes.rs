@@ -44,7 +44,7 @@ pub(super) fn described(choices: &Choices) -> Value {
 /// Returns what has to be there on a machine that nobody has prepared.
 fn workflow_steps(choices: &Choices) -> Vec<Value> {
     let step = |name: &str, lines: Vec<String>| json!({ "name": name, "lines": lines });
-    let agent = |agent: &ScaffoldAgent| step("Install the agent", vec![agent.install_command()]);
+    let agent = |agent: &ScaffoldAgent| step("Install the agent", agent.install_on_runner());
     match (choices.sandbox, image_file(choices.sandbox)) {
         (engine, Some(recipe)) => vec![step(
             "Build the image",
