@@ -225,7 +225,7 @@ fn summary(choices: &Choices, folder: &Path, extras: &Extras) -> String {
 fn next(choices: &Choices, extras: &Extras) -> Vec<String> {
     let mut steps = Vec::new();
     if choices.tracker == Tracker::Custom {
-        steps.push("follow .sandcastle/SETUP_ISSUE_TRACKER.md; nothing runs before that".to_owned());
+        steps.push("follow .sandcastle/SETUP_ISSUE_TRACKER.md".to_owned());
     }
     let hint = choices.agent.hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
     steps.push(format!("copy .sandcastle/.env.example to .sandcastle/.env and fill it in{hint}"));

@@ -77,6 +77,7 @@ fn values(choices: &Choices) -> Value {
         "sandbox": sandboxes::described(choices),
         "tracker": trackers::described(choices),
         "label": (is_github && choices.label == Label::Needed).then_some(LABEL),
+        "lists": choices.template != Template::Blank,
         "worktrees": has_worktrees(choices.template),
         "review": has_review(choices.template),
         "imports": imports(choices),
