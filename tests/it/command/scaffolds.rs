@@ -57,7 +57,9 @@ async fn scaffold(flags: &[&str]) -> BTreeMap<String, String> {
 /// Puts scaffolds into one workspace.
 fn assemble(workspace: &Path, members: &[(String, BTreeMap<String, String>)]) {
     let names: Vec<String> = members.iter().map(|(name, _)| format!("{name:?}")).collect();
-    let manifest = format!("[workspace]\nmembers = [{}]\nresolver = \"3\"\n", names.join(", "));
+    // Nobody debugs these.
+    let manifest = "resolver = \"3\"\n\n[profile.dev]\ndebug = false\n";
+    let manifest = format!("[workspace]\nmembers = [{}]\n{manifest}", names.join(", "));
     write(&workspace.join("Cargo.toml"), &manifest);
     write(&workspace.join("Cargo.lock"), &fs::read_to_string(Path::new(ROOT).join("Cargo.lock")).unwrap());
     for (name, files) in members {
