@@ -207,6 +207,7 @@ fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::PromptExpansion => "prompt-expansion",
         ErrorKind::StepTimeout => "step-timeout",
         ErrorKind::Sandbox => "sandbox",
+        ErrorKind::Sync => "sync",
         ErrorKind::AgentStart => "agent-start",
         ErrorKind::AgentFailed => "agent-failed",
         ErrorKind::SessionNotFound => "session-not-found",
