@@ -1,8 +1,9 @@
-//! Where an agent runs: the traits, and the provider that adds no isolation.
+//! Where an agent runs: the traits, and the providers.
 //!
 //! A [`SandboxProvider`] makes sandboxes; a [`SandboxHandle`] is one that was made. The engine starts an agent only
 //! through a handle. What an agent is, is not known here.
 
+mod container;
 mod none;
 mod request;
 
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub use self::container::{Docker, Init, Podman, Selinux};
+pub(crate) use self::container::{Left, left, remove_left};
 pub use self::none::NoSandbox;
 pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};
 use crate::error::Result;
