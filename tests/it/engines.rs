@@ -100,10 +100,7 @@ fn ssh_runs_a_command_as_root() {
 fn ssh_runs_a_command_as_an_ordinary_user() {
     let Some(host) = Ssh::user() else { return };
     let (uid, _) = ordinary_user();
-    assert_eq!(
-        lines(&host.run("id -u; cd && pwd -P | grep -q . && test -w . && echo home")),
-        [uid.to_string().as_str(), "home"]
-    );
+    assert_eq!(lines(&host.run("id -u; cd && test -w . && echo home")), [uid.to_string().as_str(), "home"]);
 }
 
 #[test]
