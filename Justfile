@@ -12,7 +12,11 @@ ci:
 setup:
     .ci/run tools agents
 
-# Runs all tests; those of absent agents are skipped by name.
+# Starts the engines and hosts that tests of sandboxes want, as root on Debian.
+engines:
+    .ci/engines up
+
+# Runs all tests; those of absent agents and engines are skipped by name.
 test:
     SANDCASTLE_REQUIRE= .ci/run test
 

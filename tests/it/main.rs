@@ -4,6 +4,7 @@
 mod command;
 mod derive;
 mod doors;
+mod engines;
 mod examples;
 mod hostile;
 mod interactive;

@@ -4,6 +4,7 @@
 //! here reads the user's own folders, keys or configuration.
 
 pub(crate) mod desk;
+pub(crate) mod engines;
 pub(crate) mod model_server;
 pub(crate) mod process;
 pub(crate) mod processes;

@@ -1,7 +1,7 @@
 //! Programs that a machine may lack: a test without its program is skipped by name, or fails where it is
 //! required.
 //!
-//! `SANDCASTLE_REQUIRE` is a comma list such as `claude,codex`. What it names must be there.
+//! `SANDCASTLE_REQUIRE` is a comma list such as `claude,docker`. What it names must be there.
 
 use std::io::Write;
 use std::thread;
