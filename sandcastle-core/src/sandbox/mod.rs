@@ -4,6 +4,7 @@
 //! through a handle. What an agent is, is not known here.
 
 mod container;
+mod copy;
 mod none;
 mod request;
 
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 pub use self::container::{Docker, Init, Podman, Selinux};
 pub(crate) use self::container::{Left, left, remove_left};
+pub use self::copy::{Copied, CopyLimits, copy_in, copy_out};
 pub use self::none::NoSandbox;
 pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};
 use crate::error::Result;

@@ -119,7 +119,7 @@ impl Line {
     /// said in shell words, anything else when the client ends.
     pub async fn run(mut self, program: &Program) -> io::Result<Running> {
         let far = self.running.far();
-        let mark = far.map(|far| far.mark.clone()).unwrap_or_else(Mark::random);
+        let mark = far.map_or_else(Mark::random, |far| far.mark.clone());
         let request = request::request(program, &mark)?;
         self.running.write(Feed::of(request, program));
         let answer = self.running.hear(|line| match line {

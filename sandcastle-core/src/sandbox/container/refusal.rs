@@ -6,8 +6,11 @@ use crate::error::{Error, ErrorKind};
 /// The most of what an engine said that is repeated.
 const MAX_SAID: usize = 400;
 
+/// Says what to do, in the words of an engine.
+type Hint = fn(Engine) -> String;
+
 /// What to do about common refusals: all the words are in what was said, in lower case.
-const HINTS: &[(&[&str], fn(Engine) -> String)] = &[
+const HINTS: &[(&[&str], Hint)] = &[
     (&["permission denied", "docker.sock"], |_| not_allowed()),
     (&["permission denied", "daemon socket"], |_| not_allowed()),
     (&["permission denied", "docker daemon"], |_| not_allowed()),
@@ -75,7 +78,7 @@ pub(super) fn line(said: &str) -> String {
         |line: &&str| line.starts_with("time=") || line.starts_with("Run '") || line.starts_with("See '");
     // What comes first is told first: it is what the others follow from.
     let told = lines().filter(|line| !is_noise(line)).find(|line| line.contains("rror"));
-    let told = told.or_else(|| lines().find(|line| !is_noise(line))).or_else(|| lines().last());
+    let told = told.or_else(|| lines().find(|line| !is_noise(line))).or_else(|| lines().next_back());
     let told = told.unwrap_or("nothing");
     let clean = told.chars().filter(|c| !c.is_control()).collect::<String>();
     match clean.char_indices().nth(MAX_SAID) {
