@@ -131,7 +131,10 @@ impl Plan<'_> {
         let is_covered = |path: &Path| self.binds.iter().any(|bind| bind.inside == path);
         if self.settings.root == Root::ReadOnly {
             for scratch in SCRATCH.into_iter().filter(|scratch| !is_covered(Path::new(scratch))) {
-                args.option("--tmpfs", format!("{scratch}:rw,exec,nosuid,nodev,mode=1777"));
+                args.option(
+                    "--tmpfs",
+                    format!("{scratch}:rw,exec,nosuid,nodev,mode=1777{}", self.unfilled()),
+                );
             }
         }
         if let Some(home) = self.home.filter(|home| *home != Path::new("/") && !is_covered(home)) {
@@ -155,8 +158,8 @@ impl Plan<'_> {
         let options = match self.settings.client.engine() {
             Engine::Docker => format!("mode=0700,uid={uid},gid={gid}"),
             // It can only be root's.
-            Engine::Podman if *uid == 0 => "mode=0700".to_owned(),
-            Engine::Podman => "mode=1777".to_owned(),
+            Engine::Podman if *uid == 0 => format!("mode=0700{}", self.unfilled()),
+            Engine::Podman => format!("mode=1777{}", self.unfilled()),
         };
         let mut spec = home.as_os_str().to_os_string();
         spec.push(format!(":rw,exec,nosuid,nodev,{options}"));
@@ -200,16 +203,19 @@ impl Plan<'_> {
     fn hide(&self, hidden: &Path, args: &mut Arguments) {
         let Some(metadata) = self.seen_at(hidden) else { return };
         if metadata.is_dir() {
-            // Podman fills such a folder with what lies under it unless it is told not to.
-            let unfilled = match self.settings.client.engine() {
-                Engine::Docker => "",
-                Engine::Podman => ",notmpcopyup",
-            };
             let mut spec = hidden.as_os_str().to_os_string();
-            spec.push(format!(":ro,noexec,nosuid,nodev,size=4k,mode=0555{unfilled}"));
+            spec.push(format!(":ro,noexec,nosuid,nodev,size=4k,mode=0555{}", self.unfilled()));
             args.option("--tmpfs", spec);
         } else {
             args.option("--mount", mount_spec(Path::new("/dev/null"), hidden, ["readonly"]));
+        }
+    }
+
+    /// Podman fills a folder in memory with what lies under it, and gives it the same mode, unless it is told not to.
+    fn unfilled(&self) -> &'static str {
+        match self.settings.client.engine() {
+            Engine::Docker => "",
+            Engine::Podman => ",notmpcopyup",
         }
     }
 

@@ -1,6 +1,7 @@
 //! A container that was made, as the engine uses it.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +18,6 @@ use crate::secret::Variables;
 const GIT_SETTINGS: [(&str, &str); 3] =
     [("safe.directory", "*"), ("gc.auto", "0"), ("maintenance.auto", "false")];
 
-#[derive(Debug)]
 pub(super) struct Handle {
     pub(super) container: Arc<Container>,
     /// The way to the launcher that is the container's first process, for the first program.
@@ -29,6 +29,16 @@ pub(super) struct Handle {
     pub(super) home_here: Option<PathBuf>,
     pub(super) env: Variables,
     pub(super) is_closed: AtomicBool,
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (container, worktree) = (self.container.name(), &self.worktree);
+        f.debug_struct("Handle")
+            .field("container", &container)
+            .field("worktree", worktree)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Handle {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::client::Client;
+use super::engine::Engine;
 use super::refusal::{is_going, is_no_container, refusal};
 use crate::error::Result;
 use crate::process::{Line, Program, RemoteShell, Streams};
@@ -43,7 +44,7 @@ impl Container {
 
     /// As [`Container::remove`], in a destructor.
     pub(super) fn remove_blocking(&self) {
-        self.client.call_blocking(["rm", "--force", "--volumes", &self.name], CALL);
+        self.client.call_blocking(removal(&self.client, &self.name), CALL);
     }
 
     /// Removes it in a destructor though it may not be made yet: an engine that was told to make it does so even if
@@ -69,7 +70,7 @@ impl Container {
 pub(super) async fn remove(client: &Client, name: &str) -> Result<()> {
     let until = Instant::now() + REMOVAL;
     loop {
-        let called = client.call(["rm", "--force", "--volumes", name], REMOVAL).await?;
+        let called = client.call(removal(client, name), REMOVAL).await?;
         let is_going = is_going(&called.stderr);
         if is_going && Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -79,6 +80,16 @@ pub(super) async fn remove(client: &Client, name: &str) -> Result<()> {
             return Err(refusal(client.engine(), &format!("remove the container `{name}`"), &called.stderr));
         }
     }
+}
+
+/// Returns the arguments that remove a container at once.
+fn removal<'a>(client: &Client, name: &'a str) -> Vec<&'a str> {
+    // Podman would wait ten seconds for a first process that ignores its request to stop.
+    let at_once: &[&str] = match client.engine() {
+        Engine::Docker => &[],
+        Engine::Podman => &["--time=0"],
+    };
+    [&["rm", "--force", "--volumes"], at_once, &[name]].concat()
 }
 
 impl RemoteShell for Container {

@@ -31,7 +31,7 @@ pub(in crate::sandboxes) async fn w_24_a_closed_or_dropped_container_is_gone_at_
     for is_dropped in [false, true] {
         let sandbox = provider.create(desk.request(0)).await.unwrap();
         let name = sandbox.id().unwrap();
-        assert_eq!(desk.containers(), [name.clone()]);
+        assert_eq!(desk.containers(), std::slice::from_ref(&name));
         let volume = "{{range .Mounts}}{{if eq .Type \"volume\"}}{{.Name}}{{end}}{{end}}";
         let volume = desk.says(&["inspect", "--format", volume, &name]).trim().to_owned();
         assert!(!volume.is_empty());

@@ -54,20 +54,19 @@ pub(in crate::sandboxes) async fn a_hostile_archive_writes_nothing_outside(desk:
     let evil = "mkdir -p ~/bin ~/made && cd ~/made && mkdir d && echo evil >d/f && tar -cPf ~/evil.tar --transform 's,^d/f,d/../../../escaped,' d && \
                 printf '#!/bin/sh\\ncat ~/evil.tar\\n' >~/bin/tar && chmod +x ~/bin/tar";
     done(&*sandbox, evil).await;
+    let limits = CopyLimits { bytes: 10, ..CopyLimits::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let error =
+        copy_out(&*sandbox, Path::new("/usr/bin"), &folder.path().join("big"), limits).await.unwrap_err();
+    assert!(error.to_string().contains("10 bytes"), "{error}");
     drop(sandbox);
     let provider = desk.provider();
     let sandbox =
         provider.env("PATH", &format!("{home}/bin:/usr/bin:/bin")).create(desk.request(0)).await.unwrap();
     done(&*sandbox, evil).await;
-    let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("a/b/out");
     std::fs::create_dir_all(target.parent().unwrap()).unwrap();
-    let error =
-        copy_out(&*sandbox, Path::new(&home).join("made/d").as_path(), &target, CopyLimits::default()).await;
+    let error = copy_out(&*sandbox, &Path::new(&home).join("made/d"), &target, CopyLimits::default()).await;
     assert_eq!(error.unwrap_err().kind(), sandcastle::ErrorKind::Sandbox);
     assert!(!folder.path().join("escaped").exists() && !folder.path().join("a/escaped").exists());
-    let limits = CopyLimits { bytes: 10, ..CopyLimits::default() };
-    let error =
-        copy_out(&*sandbox, Path::new("/usr/bin"), &folder.path().join("big"), limits).await.unwrap_err();
-    assert!(error.to_string().contains("10 bytes"), "{error}");
 }

@@ -8,13 +8,13 @@ use super::desk::{Desk, Provider};
 pub(in crate::sandboxes) async fn case_156_a_file_in_a_folder_that_is_not_there_is_refused(desk: &Desk) {
     let file = desk.tree(0).join("README.md");
     let mount = Mount::new(&file, Access::ReadOnly).at("~/.agent/auth.json");
-    let error = desk.provider().mount(mount).create(desk.request(0)).await.unwrap_err();
+    let error = desk.provider_of_image().mount(mount).create(desk.request(0)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Sandbox);
     assert!(error.to_string().contains("/.agent"), "{error}");
     assert!(error.hints()[0].contains("mount the whole folder"), "{error:#}");
     assert_eq!(desk.containers(), Vec::<String>::new());
     let mount = Mount::new(&file, Access::ReadOnly).at("~/auth.json");
-    let sandbox = desk.provider().mount(mount).create(desk.request(0)).await.unwrap();
+    let sandbox = desk.provider_of_image().mount(mount).create(desk.request(0)).await.unwrap();
     assert_eq!(super::desk::done(&*sandbox, "cat ~/auth.json").await, "scratch\n");
 }
 

@@ -104,7 +104,7 @@ fn every_option_is_one_word() {
         has(&args, wanted);
         lacks(&args, unwanted);
     }
-    has(&podman(Podman::new("a").home("/h")), &["--tmpfs=/h:rw,exec,nosuid,nodev,mode=1777"]);
+    has(&podman(Podman::new("a").home("/h")), &["--tmpfs=/h:rw,exec,nosuid,nodev,mode=1777,notmpcopyup"]);
 }
 
 #[test]
