@@ -372,7 +372,7 @@ impl SandboxHandle for Lent {
         self.0.bring_back()
     }
 
-    fn start(&self, program: Program) -> BoxFuture<'_, std::io::Result<crate::sandbox::Running>> {
+    fn start(&self, program: Program) -> BoxFuture<'_, std::io::Result<sandbox::Running>> {
         self.0.start(program)
     }
 

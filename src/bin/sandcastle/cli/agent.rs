@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::container::ContainerArgs;
+
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
     /// The agent: `claude-code`, `codex`, `pi`, `opencode`, `gemini`, `copilot`, `cursor` or `scripted`.
@@ -23,18 +25,26 @@ pub(crate) struct AgentArgs {
     /// secret, such as API_TOKEN. May be repeated.
     #[arg(long, value_name = "KEY")]
     pub(crate) secret_env: Vec<String>,
+    #[command(flatten)]
+    pub(crate) container: ContainerArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sandbox {
     /// On this host, without isolation.
     None,
+    /// In a container of Docker; name its image.
+    Docker,
+    /// In a container of Podman; name its image.
+    Podman,
 }
 
 impl Sandbox {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
+            Self::Docker => "docker",
+            Self::Podman => "podman",
         }
     }
 }

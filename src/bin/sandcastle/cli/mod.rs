@@ -4,6 +4,7 @@
 //! `value` reads the values that are more than a word. Nothing is looked up here.
 
 mod agent;
+mod container;
 mod interactive;
 mod prompt;
 mod run;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::agent::{AgentArgs, Sandbox, SessionArgs};
+pub(crate) use self::container::ContainerArgs;
 pub(crate) use self::interactive::InteractiveArgs;
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::run::RunArgs;

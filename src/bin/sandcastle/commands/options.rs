@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use sandcastle::sandbox::{NoSandbox, SandboxProvider};
+use sandcastle::sandbox::NoSandbox;
 use sandcastle::{BranchStrategy, Hooks, Logging, RunOptions, Timeouts, registry};
 
-use crate::cli::{AgentArgs, BranchChoice, PromptArgs, Sandbox, SessionArgs, SiteArgs, Step};
+use super::container;
+use crate::cli::{AgentArgs, BranchChoice, PromptArgs, SessionArgs, SiteArgs, Step};
 use crate::failure::Failure;
 
 /// Builds options from the flags that all commands with an agent share.
@@ -22,8 +23,9 @@ pub(super) fn options(
 
 fn of_agent(args: &AgentArgs) -> Result<RunOptions, Failure> {
     let agent = registry::find(&args.agent)?.create(args.model.as_deref().unwrap_or_default())?;
-    let sandbox: Arc<dyn SandboxProvider> = match args.sandbox {
-        Sandbox::None => Arc::new(NoSandbox::new()),
+    let sandbox = match container::provider(args.sandbox, &args.container)? {
+        Some(container) => container,
+        None => Arc::new(NoSandbox::new()),
     };
     let mut options = RunOptions::shared(agent, sandbox);
     for variable in &args.env {

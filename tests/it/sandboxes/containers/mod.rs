@@ -5,6 +5,7 @@ mod ending;
 mod files;
 mod refusals;
 mod safety;
+mod terminal;
 mod work;
 
 pub(super) use self::desk::Desk;
@@ -12,6 +13,7 @@ pub(super) use self::ending::*;
 pub(super) use self::files::*;
 pub(super) use self::refusals::*;
 pub(super) use self::safety::*;
+pub(super) use self::terminal::*;
 pub(super) use self::work::*;
 
 /// Makes tests of these, each with a desk of its own.
@@ -38,6 +40,8 @@ macro_rules! tests {
             w_28_a_container_whose_owner_is_gone_is_removed_by_the_next_start,
             w_35_what_is_copied_in_belongs_to_the_agent_and_comes_out_again,
             a_hostile_archive_writes_nothing_outside,
+            row_098_a_program_has_the_terminal_of_whoever_started_it,
+            w_39_words_and_variables_arrive_as_they_are,
         );
     };
     ($desk:path: $($test:ident),* $(,)?) => {

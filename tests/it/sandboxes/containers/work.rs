@@ -4,6 +4,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
+use sandcastle::sandbox::Program;
+
 use super::desk::{Desk, done, played, shell};
 
 pub(in crate::sandboxes) async fn a_program_works_as_the_owner_at_the_path_of_the_work_tree(desk: &Desk) {
@@ -52,7 +54,7 @@ pub(in crate::sandboxes) async fn w_25_an_input_that_nobody_reads_ends_nothing(d
         let (said, _) = played(&*sandbox, shell("wc -c").stdin(vec![b'x'; 3 << 20])).await;
         assert_eq!(said.trim(), (3 << 20).to_string());
     }
-    let missing = sandbox.start(sandcastle::sandbox::Program::new("no-such-program")).await.unwrap_err();
+    let missing = sandbox.start(Program::new("no-such-program")).await.unwrap_err();
     assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
 }
 
@@ -91,4 +93,15 @@ pub(in crate::sandboxes) async fn a_start_that_was_dropped_leaves_a_sandbox_that
     let refused = sandbox.start(shell("true").env("not a name", "x")).await.unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::InvalidInput);
     assert_eq!(done(&*sandbox, "ls /proc | grep -c '^[0-9]' >/dev/null; echo on").await, "on\n");
+}
+
+pub(in crate::sandboxes) async fn w_39_words_and_variables_arrive_as_they_are(desk: &Desk) {
+    let odd = " a'b\"c\n$HOME `x` $(y) \\ ü*";
+    let sandbox = desk.provider().env("SET", odd).create(desk.request(0)).await.unwrap();
+    for _ in 0..2 {
+        let program = Program::new("printf").args(["%s|", odd]).cwd("/");
+        assert_eq!(played(&*sandbox, program).await.0, format!("{odd}|"));
+        let program = shell("printf '%s|%s' \"$SET\" \"$OWN\"").env("OWN", odd);
+        assert_eq!(played(&*sandbox, program).await.0, format!("{odd}|{odd}"));
+    }
 }
