@@ -306,6 +306,11 @@ impl Running {
         self.gone.is_some() || !matches!(self.child.try_wait(), Ok(None))
     }
 
+    /// Forgets what was printed on the standard error by now: it was the client's.
+    pub(super) fn forget_stderr(&mut self) {
+        self.stderr_tail = Tail::new(STDERR_TAIL);
+    }
+
     /// Lets go of what runs elsewhere: only the client is ended with this.
     pub(super) fn forget_far(&mut self) {
         self.far = None;

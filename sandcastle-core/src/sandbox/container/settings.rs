@@ -234,7 +234,7 @@ macro_rules! setters {
         }
 
         /// Lets programs inside change the files of the image, as far as their user may; they go with the container. By default
-        /// they can write in the work tree, in their home, in `/tmp`, `/var/tmp` and `/run`, and nowhere else.
+        /// they can write in the work tree, in their home, in `/tmp` and `/var/tmp`, and nowhere else.
         #[must_use]
         pub fn writable_root(mut self) -> Self {
             self.settings.root = Root::Writable;

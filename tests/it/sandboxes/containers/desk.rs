@@ -237,13 +237,22 @@ impl Desk {
         &self.engine.program
     }
 
-    /// The label of this test's containers.
-    pub(super) fn label(&self) -> String {
-        format!("sandcastle.test={}", self.label)
+    /// The name of the provider.
+    pub(super) fn name(&self) -> &'static str {
+        match self.provider {
+            Provider::Docker(_) => "docker",
+            Provider::Podman(_) => "podman",
+        }
     }
 
-    pub(super) fn image(&self) -> &str {
-        &self.engine.image
+    /// Makes a container without the library, which says that it belongs to this owner.
+    pub(super) fn run_apart(&self, name: &str, owner: &str, host: &str) {
+        let labels = [("owner", owner), ("host", host), ("test", &self.label)];
+        let labels = labels.map(|(key, value)| format!("--label=sandcastle.{key}={value}"));
+        let mut args = vec!["run", "--detach", "--network=none", "--stop-timeout=0", "--name", name];
+        args.extend(labels.iter().map(String::as_str));
+        args.extend([&*self.engine.image, "sleep", "100"]);
+        self.says(&args);
     }
 
     /// The containers of this test.

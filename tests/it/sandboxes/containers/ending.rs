@@ -4,7 +4,10 @@ use std::time::{Duration, Instant};
 
 use sandcastle::agent::StopRequest;
 
+use serde_json::json;
+
 use super::desk::{Desk, done, shell, unique};
+use crate::support::desk as command;
 
 const NOTHING: Vec<String> = Vec::new();
 
@@ -75,11 +78,7 @@ pub(in crate::sandboxes) async fn w_28_a_container_whose_owner_is_gone_is_remove
     let (owner, host) = (of_live("sandcastle.owner"), of_live("sandcastle.host"));
     let boot = owner.rsplit('/').next().unwrap();
     let dead = format!("{}/12345/{boot}", i32::MAX);
-    let made = |name: &str, owner: &str, host: &str| {
-        let (owner, host) = (format!("sandcastle.owner={owner}"), format!("sandcastle.host={host}"));
-        let args = ["run", "--detach", "--network=none", "--name", name, "--label", &owner, "--label", &host];
-        desk.says(&[&args[..], &["--label", &desk.label(), desk.image(), "sleep", "100"]].concat());
-    };
+    let made = |name: &str, owner: &str, host: &str| desk.run_apart(name, owner, host);
     let name = |what: u8| format!("sandcastle-{:030x}{what:02x}", unique());
     let (orphan, elsewhere, unreadable) = (name(1), name(2), name(3));
     let stranger = format!("stranger-{:016x}", unique());
@@ -94,4 +93,53 @@ pub(in crate::sandboxes) async fn w_28_a_container_whose_owner_is_gone_is_remove
         assert!(there.contains(kept), "{kept} is not in {there:?}");
     }
     assert_eq!(done(&*live, "echo lives").await, "lives\n");
+}
+
+pub(in crate::sandboxes) async fn w_28_runs_clean_removes_the_container_of_a_run_that_was_killed(
+    desk: &Desk,
+) {
+    // The command uses the client that is on its `PATH`.
+    if desk.program().file_stem().is_some_and(|name| name != "docker" && name != "podman") {
+        return;
+    }
+    let user = command::Desk::new().await;
+    let script = command::one_turn(&json!([{ "say": "done" }]));
+    let run =
+        command::json_of(&user.play(&script, &["--prompt", "Go."]).run())["run"].as_str().unwrap().to_owned();
+    let live = desk.sandbox().await;
+    let host = desk.says(&[
+        "inspect",
+        "--format",
+        "{{index .Config.Labels \"sandcastle.host\"}}",
+        &live.id().unwrap(),
+    ]);
+    let orphan = format!("sandcastle-{:032x}", unique());
+    desk.run_apart(&orphan, &format!("{}/1/another-boot", i32::MAX), host.trim());
+
+    // What is left of a run that was killed: its first line, and what it came to own.
+    let journal = user.repository.path().join(".sandcastle/runs").join(&run).join("journal.jsonl");
+    let mut text = std::fs::read_to_string(&journal).unwrap().lines().next().unwrap().to_owned() + "\n";
+    for id in [&orphan, &live.id().unwrap(), &format!("sandcastle-{:032x}", unique())] {
+        let note =
+            json!({ "at": "2026-01-01T00:00:00Z", "note": "sandbox", "provider": desk.name(), "id": id });
+        text += &format!("{note}\n");
+    }
+    std::fs::write(&journal, text).unwrap();
+
+    let clean = |args: &[&str]| {
+        let variables = desk.client().into_iter().filter(|(key, _)| key != "HOME");
+        let finished = user.command(args).environment(variables).run();
+        assert!(finished.status.success(), "{finished:?}");
+        finished.stdout
+    };
+    clean(&["--format", "json", "runs", "clean", "--dry-run"]);
+    assert!(desk.containers().contains(&orphan));
+    let said = clean(&["--format", "json", "runs", "clean"]);
+    assert!(said.contains(&orphan) && said.contains("its owner lives"), "{said}");
+    assert!(!desk.containers().contains(&orphan));
+    assert_eq!(done(&*live, "echo lives").await, "lives\n");
+    // The run is forgotten once nothing of it is left.
+    live.close().await.unwrap();
+    clean(&["--format", "json", "runs", "clean"]);
+    assert!(!journal.exists());
 }

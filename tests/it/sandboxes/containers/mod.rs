@@ -38,6 +38,7 @@ macro_rules! tests {
             w_24_a_closed_or_dropped_container_is_gone_at_once,
             w_57_a_start_that_is_given_up_leaves_nothing,
             w_28_a_container_whose_owner_is_gone_is_removed_by_the_next_start,
+            w_28_runs_clean_removes_the_container_of_a_run_that_was_killed,
             w_35_what_is_copied_in_belongs_to_the_agent_and_comes_out_again,
             a_hostile_archive_writes_nothing_outside,
             row_098_a_program_has_the_terminal_of_whoever_started_it,
