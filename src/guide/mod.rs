@@ -18,6 +18,9 @@ pub mod setup {}
 #[doc = include_str!("sessions.md")]
 pub mod sessions {}
 
+#[doc = include_str!("containers.md")]
+pub mod containers {}
+
 #[doc = include_str!("handles.md")]
 pub mod handles {}
 

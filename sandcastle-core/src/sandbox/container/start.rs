@@ -29,7 +29,8 @@ pub(super) async fn start(settings: &Settings, request: SandboxRequest) -> Resul
     let image = Image::of(&settings.client, &settings.image).await?;
     let owner = account::owner_of(&request.worktree)?;
     let account = Account::choose(settings, &image, owner, Caller::own());
-    account.check(settings, &image)?;
+    // Whoever rebuilds the image is not to be told of the old one.
+    account.check(settings, &image).inspect_err(|_| Image::forget(&settings.client, &settings.image))?;
     let home = settings.home.clone().or(image.home);
     let worktree = mounts::worktree_inside(&request);
     let binds = mounts::binds(settings, &request, Inside { worktree: &worktree, home: home.as_deref() })?;
@@ -55,6 +56,7 @@ pub(super) async fn start(settings: &Settings, request: SandboxRequest) -> Resul
     match found {
         Ok(found) => Ok(Arc::new(making.made(settings, worktree, found.home, &binds))),
         Err(error) => {
+            Image::forget(&settings.client, &settings.image);
             making.discard().await;
             Err(error)
         }
@@ -83,7 +85,6 @@ impl Making {
         match line.ready().await {
             Ok(said) => probe::answer(&said).ok_or_else(|| refusal(engine, &what, &said)),
             Err(error) => {
-                Image::forget(&settings.client, &settings.image);
                 let said = error.to_string();
                 Err(refusal(engine, &what, said.split_once("): ").map_or(&said, |(_, said)| said)))
             }
@@ -91,6 +92,7 @@ impl Making {
     }
 
     fn made(mut self, settings: &Settings, worktree: PathBuf, home: PathBuf, binds: &[Bind]) -> Handle {
+        let home = settings.env.get("HOME").map_or(home, PathBuf::from);
         let bind = binds.iter().rev().find(|bind| bind.inside == home);
         Handle {
             container: Arc::clone(&self.container),
