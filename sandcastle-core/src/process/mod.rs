@@ -19,7 +19,7 @@ mod tree;
 
 #[cfg(test)]
 pub(crate) use self::capture::capture;
-pub(crate) use self::capture::capture_gently;
+pub(crate) use self::capture::{Captured, capture_blocking, capture_gently};
 pub(crate) use self::identity::ProcessIdentity;
 pub(crate) use self::leftovers::{Leftovers, are_own};
 pub use self::program::{Inherit, Program, Streams};

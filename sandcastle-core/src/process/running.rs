@@ -301,6 +301,16 @@ impl Running {
         self.far.as_deref()
     }
 
+    /// Tells whether the child has ended.
+    pub(super) fn is_gone(&mut self) -> bool {
+        self.gone.is_some() || !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Lets go of what runs elsewhere: only the client is ended with this.
+    pub(super) fn forget_far(&mut self) {
+        self.far = None;
+    }
+
     /// Writes to an input that was kept open, and closes it behind that.
     pub(super) fn write(&mut self, feed: Feed) {
         if let Some(input) = &mut self.stdin {

@@ -1,10 +1,12 @@
-//! Where an agent runs: the traits, and the provider that adds no isolation.
+//! Where an agent runs: the traits, and the providers.
 //!
 //! A [`SandboxProvider`] makes sandboxes; a [`SandboxHandle`] is one that was made. The engine starts an agent only
 //! through a handle. What an agent is, is not known here.
 
 mod isolated;
 mod mounted;
+mod container;
+mod copy;
 mod none;
 mod request;
 mod ssh;
@@ -19,6 +21,9 @@ use std::sync::Arc;
 
 pub use self::isolated::{Isolated, IsolatedHandle, IsolatedProvider};
 pub(crate) use self::mounted::Mounted;
+pub use self::container::{Docker, Init, Podman, Selinux};
+pub(crate) use self::container::{Left, left, remove_left};
+pub use self::copy::{Copied, CopyLimits, copy_in, copy_out};
 pub use self::none::NoSandbox;
 pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};
 pub use self::ssh::Ssh;

@@ -1,4 +1,7 @@
 //! Runs in sandboxes: those that are built in, and providers of a user's own.
 
+mod containers;
+mod docker;
 mod isolated;
+mod podman;
 mod ssh;

@@ -9,9 +9,14 @@ newline='
 '
 say() { printf '\036%s %s\n' "$word" "$*" >&2; }
 carriers() { grep -lsF "$mark=1" /proc/[0-9]*/environ 2>/dev/null; }
+stay() {
+  exec >/dev/null 2>&1
+  while :; do sleep 86400; done
+}
 say ready "$(eval "$probe" 2>&1 </dev/null | tr '\n\r' '  ')"
 exec 3<&0 </dev/null
-IFS= read -r request <&3 || exit 0
+# A host that lets go before it has said anything may come again by another way.
+IFS= read -r request <&3 || { [ "$after" != stay ] || stay; exit 0; }
 # In the foreground: what a shell starts in the background ignores interrupts.
 (
   eval "$request"
@@ -38,5 +43,4 @@ done
 printf '\036%s ended %s %s\n' "$word" "$code" "$left"
 say ended "$code" "$left"
 [ "$after" = stay ] || exit "$code"
-exec >/dev/null 2>&1
-while :; do sleep 86400; done
+stay

@@ -102,6 +102,16 @@ impl Line {
         running.hear(|line| line.strip_prefix("ready").map(|rest| rest.trim().to_owned())).await
     }
 
+    /// Tells whether the client has ended.
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.running.is_gone()
+    }
+
+    /// Ends the client, for a destructor, and leaves alone what it has reached.
+    pub(crate) fn abandon(mut self) {
+        self.running.forget_far();
+    }
+
     /// Starts a program.
     ///
     /// # Errors
