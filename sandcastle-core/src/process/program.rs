@@ -26,6 +26,19 @@ pub struct Program {
     pub stdin: Vec<u8>,
     /// Where its standard streams go.
     pub streams: Streams,
+    /// Who is told to stop.
+    pub(crate) told: Told,
+}
+
+/// Says who gets the signal that asks a program to stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// The program, and its process group.
+    #[default]
+    Program,
+    /// The process that it started, and that one's group: for a program that only holds the walls around another, and whose
+    /// own death would be that one's at once.
+    Guest,
 }
 
 /// Says whether a program sees the environment of this process.
@@ -61,6 +74,7 @@ impl Program {
             inherit: Inherit::All,
             stdin: Vec::new(),
             streams: Streams::Piped,
+            told: Told::Program,
         }
     }
 
@@ -110,7 +124,7 @@ impl Program {
 impl fmt::Debug for Program {
     /// Shows the names of variables and never their values, and how long the input is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, args, cwd, env, removed_env, inherit, stdin, streams } = self;
+        let Self { name, args, cwd, env, removed_env, inherit, stdin, streams, told } = self;
         f.debug_struct("Program")
             .field("name", name)
             .field("args", args)
@@ -120,6 +134,7 @@ impl fmt::Debug for Program {
             .field("inherit", inherit)
             .field("stdin", &format_args!("{} bytes", stdin.len()))
             .field("streams", streams)
+            .field("told", told)
             .finish()
     }
 }

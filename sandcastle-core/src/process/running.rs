@@ -96,7 +96,7 @@ impl Running {
         let mut child = command.spawn()?;
         let stdin = child.stdin.take().map(|pipe| Input { pipe, bytes: program.stdin.clone(), written: 0 });
         Ok(Self {
-            tree: Tree::new(child.id(), program.streams, mark),
+            tree: Tree::new(child.id(), program.streams, program.told, mark),
             stdin,
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
@@ -193,7 +193,7 @@ impl Running {
 
     /// Asks the program to stop; what it still prints can be read with [`Running::next`].
     pub fn ask_to_stop(&mut self, signal: StopSignal) {
-        self.tree.signal(match signal {
+        self.tree.ask(match signal {
             StopSignal::Terminate => Signal::TERM,
             StopSignal::Interrupt => Signal::INT,
         });

@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 #[cfg(target_os = "linux")]
 use super::proc_fs;
-use super::program::Streams;
+use super::program::{Streams, Told};
 
 /// A program's process group, the mark that its descendants carry, and those of them that were seen.
 #[derive(Debug)]
@@ -27,6 +27,7 @@ pub(super) struct Tree {
     group: Option<Pid>,
     /// The program itself, where it has no group of its own.
     alone: Option<Pid>,
+    told: Told,
     /// The group after its leader was waited for.
     #[cfg(target_os = "linux")]
     orphaned: Option<Pid>,
@@ -84,7 +85,7 @@ const PASSES: u32 = 250;
 const EMPTY_PASSES: u32 = 3;
 
 impl Tree {
-    pub(super) fn new(program: Option<u32>, streams: Streams, mark: Mark) -> Self {
+    pub(super) fn new(program: Option<u32>, streams: Streams, told: Told, mark: Mark) -> Self {
         let program = program.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
         let (group, alone) = match streams {
             Streams::Piped => (program, None),
@@ -94,13 +95,14 @@ impl Tree {
         return Self {
             group,
             alone,
+            told,
             orphaned: None,
             marks: vec![mark],
             seen: HashMap::new(),
             census: proc_fs::Census::since(program),
         };
         #[cfg(not(target_os = "linux"))]
-        return Self { group, alone, marks: vec![mark] };
+        return Self { group, alone, told, marks: vec![mark] };
     }
 
     /// Takes in whatever carries one of `marks`, without a program that it began with.
@@ -108,6 +110,7 @@ impl Tree {
         Self {
             group: None,
             alone: None,
+            told: Told::Program,
             #[cfg(target_os = "linux")]
             orphaned: None,
             marks,
@@ -144,6 +147,19 @@ impl Tree {
         }
         #[cfg(not(target_os = "linux"))]
         let _ = group;
+    }
+
+    /// Asks whoever is to be told to stop.
+    pub(super) fn ask(&mut self, signal: Signal) {
+        #[cfg(target_os = "linux")]
+        if self.told == Told::Guest
+            && let Some(guest) = self.group.or(self.alone).and_then(proc_fs::guest)
+        {
+            self.look();
+            guest.signal(signal);
+            return;
+        }
+        self.signal(signal);
     }
 
     /// Signals the group, or the program if it has none. Who descends from it is noted first: afterwards their parents

@@ -3,7 +3,10 @@
 //! A [`SandboxProvider`] makes sandboxes; a [`SandboxHandle`] is one that was made. The engine starts an agent only
 //! through a handle. What an agent is, is not known here.
 
+mod bubblewrap;
+mod network;
 mod none;
+mod proxy;
 mod request;
 
 use std::ffi::OsString;
@@ -13,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub use self::bubblewrap::Bubblewrap;
+pub use self::network::Network;
 pub use self::none::NoSandbox;
 pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};
 use crate::error::Result;
