@@ -12,6 +12,7 @@ mod model_server;
 mod process;
 mod real_agents;
 mod run;
+mod sandboxes;
 mod streams;
 mod support;
 mod ui;

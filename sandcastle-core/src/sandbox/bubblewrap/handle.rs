@@ -99,7 +99,7 @@ impl Handle {
             set: &self.provider.env,
         };
         let environment = Environment::of(&program, &sources);
-        let cwd = self.worktree.join(program.cwd.as_deref().unwrap_or(Path::new("")));
+        let cwd = program.cwd.as_ref().map_or_else(|| self.worktree.clone(), |cwd| self.worktree.join(cwd));
         let (found, view) = self.find(&program, environment.path(), &cwd, blank)?;
         if !view.resolve(&cwd).is_some_and(|folder| folder.is_dir()) {
             let message = format!("there is no folder `{}` inside the sandbox", cwd.display());

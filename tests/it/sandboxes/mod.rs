@@ -1,0 +1,3 @@
+//! Real sandboxes: what works in them, and what an agent cannot do from inside.
+
+mod bubblewrap;
