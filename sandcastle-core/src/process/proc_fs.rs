@@ -116,6 +116,32 @@ fn take_in_children(entries: &mut HashMap<i32, Entry>) {
     }
 }
 
+/// The first process of a namespace: when it is gone, so is everything in there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Landlord {
+    pid: i32,
+    start: u64,
+}
+
+impl Landlord {
+    /// Finds the process that `host` has started, if it has by now.
+    pub(super) fn of(host: Pid) -> Option<Self> {
+        let host = host.as_raw_nonzero().get();
+        let listed = fs::read_to_string(format!("/proc/{host}/task/{host}/children"));
+        let pid = match listed {
+            Ok(pids) => pids.split_ascii_whitespace().next()?.parse().ok()?,
+            // Not every kernel lists them.
+            Err(_) => children(Pid::from_raw(host)?).first()?.as_raw_nonzero().get(),
+        };
+        Some(Self { pid, start: stat(pid)?.start })
+    }
+
+    /// Tells whether it is there. It comes to its end only after all others in its namespace.
+    pub(super) fn is_there(self) -> bool {
+        stat(self.pid).is_some_and(|stat| stat.is_alive() && stat.start == self.start)
+    }
+}
+
 /// Who lives behind the walls that a program holds.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Guest {

@@ -2,7 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
 use crate::secret::Variables;
 
@@ -30,7 +32,7 @@ pub struct Program {
     pub(crate) told: Told,
 }
 
-/// Says who gets the signal that asks a program to stop.
+/// Says whose end is meant: who gets the signal that asks a program to stop, and whose death is told of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Told {
     /// The program, and its process group.
@@ -39,6 +41,23 @@ pub(crate) enum Told {
     /// The process that it started, and that one's group: for a program that only holds the walls around another, and whose
     /// own death would be that one's at once.
     Guest,
+}
+
+/// What is added to the number of a signal when a program tells by its exit that another was killed.
+const KILLED: i32 = 128;
+/// The signals that kill by themselves are numbered up to here.
+const LAST_SIGNAL: i32 = 31;
+
+impl Told {
+    /// Says how it ended: a guest that was killed is told of by a number, as a shell tells of its children.
+    pub(crate) fn exit(self, exit: ExitStatus) -> ExitStatus {
+        let signal =
+            exit.code().map(|code| code - KILLED).filter(|signal| (1..=LAST_SIGNAL).contains(signal));
+        match (self, signal) {
+            (Self::Guest, Some(signal)) => ExitStatus::from_raw(signal),
+            _ => exit,
+        }
+    }
 }
 
 /// Says whether a program sees the environment of this process.

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Instant, sleep_until};
 
-use super::program::{Inherit, Program, Streams};
+use super::program::{Inherit, Program, Streams, Told};
 use super::tail::Tail;
 use super::tree::{Mark, Tree};
 use crate::agent::{StopRequest, StopSignal};
@@ -25,6 +25,9 @@ const STOP_GRACE: Duration = Duration::from_millis(500);
 /// How much is read when that time is over: a program that has exited can have left no more in a pipe.
 const PIPE_CAPACITY: usize = 1024 * 1024;
 
+/// How often is looked whether a program has made its namespace, until it has.
+const NAMESPACE_PAUSE: Duration = Duration::from_millis(2);
+
 /// A program that was started.
 ///
 /// Dropping it kills the program and everything it started, and returns when they are gone.
@@ -38,6 +41,7 @@ pub struct Running {
     buffer: Box<[u8]>,
     stderr_buffer: Box<[u8]>,
     stderr_tail: Tail,
+    told: Told,
     exit: Option<ExitStatus>,
     pipes_until: Option<Instant>,
     /// What may still be read when `pipes_until` is over.
@@ -104,6 +108,7 @@ impl Running {
             buffer: vec![0; READ].into_boxed_slice(),
             stderr_buffer: vec![0; STDERR_TAIL].into_boxed_slice(),
             stderr_tail: Tail::new(STDERR_TAIL),
+            told: program.told,
             exit: None,
             pipes_until: None,
             left_in_pipes: 2 * PIPE_CAPACITY,
@@ -133,7 +138,7 @@ impl Running {
     pub async fn next(&mut self) -> io::Result<Output<'_>> {
         loop {
             if let (Some(exit), None, None) = (self.exit, &self.stdout, &self.stderr) {
-                return Ok(Output::Exited(exit));
+                return Ok(Output::Exited(self.told.exit(exit)));
             }
             if let Step::Stdout(count) = self.step().await? {
                 return Ok(Output::Stdout(&self.buffer[..count]));
@@ -171,6 +176,7 @@ impl Running {
                 }
             },
             () = sleep_until(pipes_until.unwrap_or_else(Instant::now)), if pipes_until.is_some() => self.close_pipes(),
+            () = tokio::time::sleep(NAMESPACE_PAUSE), if self.tree.awaits_landlord() => self.tree.look_for_landlord(),
         }
         Ok(Step::Nothing)
     }

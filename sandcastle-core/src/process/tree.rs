@@ -28,6 +28,9 @@ pub(super) struct Tree {
     /// The program itself, where it has no group of its own.
     alone: Option<Pid>,
     told: Told,
+    /// The first process of the namespace that the program has made.
+    #[cfg(target_os = "linux")]
+    landlord: Option<proc_fs::Landlord>,
     /// The group after its leader was waited for.
     #[cfg(target_os = "linux")]
     orphaned: Option<Pid>,
@@ -96,6 +99,7 @@ impl Tree {
             group,
             alone,
             told,
+            landlord: None,
             orphaned: None,
             marks: vec![mark],
             seen: HashMap::new(),
@@ -111,6 +115,8 @@ impl Tree {
             group: None,
             alone: None,
             told: Told::Program,
+            #[cfg(target_os = "linux")]
+            landlord: None,
             #[cfg(target_os = "linux")]
             orphaned: None,
             marks,
@@ -174,6 +180,37 @@ impl Tree {
         }
     }
 
+    /// Tells whether a namespace is to be expected of which nothing is known yet.
+    #[cfg(target_os = "linux")]
+    pub(super) fn awaits_landlord(&self) -> bool {
+        self.told == Told::Guest && self.landlord.is_none() && self.group.or(self.alone).is_some()
+    }
+
+    /// Looks whether the namespace is there by now.
+    #[cfg(target_os = "linux")]
+    pub(super) fn look_for_landlord(&mut self) {
+        self.landlord = self.group.or(self.alone).and_then(proc_fs::Landlord::of);
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn awaits_landlord(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn look_for_landlord(&mut self) {}
+
+    /// Tells whether something in a namespace is still on its way out: the kernel ends it all, whatever its variables are.
+    #[cfg(target_os = "linux")]
+    fn has_landlord(&self) -> bool {
+        self.landlord.is_some_and(proc_fs::Landlord::is_there)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn has_landlord(&self) -> bool {
+        false
+    }
+
     /// Waits a moment for what is left to end by itself, as the upkeep does that git starts behind a commit.
     pub(super) async fn settle(&mut self) {
         for _ in 0..SETTLING {
@@ -196,6 +233,12 @@ impl Tree {
                 tokio::time::sleep(PAUSE).await;
             }
         }
+        for _ in 0..PASSES {
+            if !self.has_landlord() {
+                break;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
         passes.most
     }
 
@@ -207,6 +250,12 @@ impl Tree {
                 self.start_over();
                 std::thread::sleep(PAUSE);
             }
+        }
+        for _ in 0..PASSES {
+            if !self.has_landlord() {
+                break;
+            }
+            std::thread::sleep(PAUSE);
         }
     }
 

@@ -46,11 +46,11 @@ listens() {
   return 1
 }
 wait_for() {
-  left=1000
+  left=4000
   until listens "$1" "$2"; do
     left=$((left - 1))
     [ $left -gt 0 ] || { echo "sandcastle: socat does not listen" >&2; exit 125; }
-    sleep 0.005
+    sleep 0.001
   done
 }
 "#;
