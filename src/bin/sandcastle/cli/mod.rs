@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::agent::{AgentArgs, Sandbox, SessionArgs};
+pub(crate) use self::agent::{AgentArgs, NetworkChoice, Sandbox, SessionArgs};
 pub(crate) use self::interactive::InteractiveArgs;
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::run::RunArgs;

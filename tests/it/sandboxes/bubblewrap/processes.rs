@@ -58,7 +58,7 @@ async fn other_processes_are_neither_seen_nor_reached() {
         let said = room.sh(&format!("({reach}) 2>/dev/null")).await;
         assert!(!said.went_well() && said.stdout.is_empty(), "{reach}: {said:?}");
     }
-    let mut other = std::process::Command::from(other_process());
+    let mut other = other_process();
     let mut sleeper = other.spawn().unwrap();
     room.sh("kill -9 -1").await;
     assert!(sleeper.try_wait().unwrap().is_none(), "a process of the same user lives on");
