@@ -3,7 +3,8 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,21 +14,34 @@ use tempfile::TempDir;
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// What the names of such folders begin with.
+const PREFIX: &str = "sandcastle-bwrap-";
+/// The file in it that its owner holds a lock on, which the kernel lets go of when the owner is killed.
+const LOCK: &str = "lock";
+
 /// A folder that only its owner can enter.
 #[derive(Debug)]
 pub(super) struct PrivateFolder {
     folder: Option<TempDir>,
+    _lock: File,
     places: Vec<PathBuf>,
 }
 
 impl PrivateFolder {
-    /// Makes the folder, and in it a home folder, one for temporary files, and an empty file.
+    /// Makes the folder, and in it a home folder, one for temporary files, and an empty file. What others have left that were
+    /// killed is removed.
     pub(super) fn new() -> io::Result<Self> {
+        let above = std::env::temp_dir();
+        remove_abandoned(&above);
         let folder = tempfile::Builder::new()
-            .prefix("sandcastle-")
+            .prefix(PREFIX)
             .permissions(fs::Permissions::from_mode(0o700))
-            .tempdir()?;
-        let private = Self { folder: Some(folder), places: Vec::new() };
+            .tempdir_in(above)?;
+        // It gets its name when it is locked: without a lock of that name a folder is not taken for abandoned.
+        let lock = File::create_new(folder.path().join("new"))?;
+        lock.lock()?;
+        fs::rename(folder.path().join("new"), folder.path().join(LOCK))?;
+        let private = Self { folder: Some(folder), _lock: lock, places: Vec::new() };
         for folder in [private.home(), private.temporary()] {
             DirBuilder::new().mode(0o700).create(folder)?;
         }
@@ -86,14 +100,37 @@ impl Drop for PrivateFolder {
         let Some(folder) = self.folder.take() else { return };
         let path = folder.keep();
         for _ in 0..TRIES {
-            if fs::remove_dir_all(&path).is_ok() || !path.exists() {
+            if remove(&path) {
                 return;
             }
-            make_removable(&path);
             std::thread::sleep(PAUSE);
         }
         tracing::warn!(folder = %path.display(), "the private folder of a sandbox could not be removed");
     }
+}
+
+/// Removes the folders of owners that are gone. Only our own user's are looked at.
+fn remove_abandoned(above: &Path) {
+    let own = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(above).into_iter().flatten().flatten() {
+        let is_ours = || entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
+        if entry.file_name().as_bytes().starts_with(PREFIX.as_bytes())
+            && is_ours()
+            && let Ok(lock) = File::open(entry.path().join(LOCK))
+            && lock.try_lock().is_ok()
+        {
+            remove(&entry.path());
+        }
+    }
+}
+
+/// Removes a folder, and tells whether it is gone.
+fn remove(folder: &Path) -> bool {
+    if fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+        return true;
+    }
+    make_removable(folder);
+    fs::remove_dir_all(folder).is_ok()
 }
 
 /// Takes back the rights to folders that were closed from inside, as some tools do with what they fetch.
@@ -131,5 +168,24 @@ mod tests {
         let left: Vec<_> =
             fs::read_dir(outside.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(left, ["kept"]);
+    }
+
+    #[test]
+    fn the_folder_of_an_owner_that_was_killed_is_removed_by_the_next() {
+        let above = TempDir::new().unwrap();
+        let folder = |name: &str| {
+            let folder = above.path().join(name);
+            fs::create_dir_all(folder.join("home")).unwrap();
+            folder
+        };
+        let abandoned = folder("sandcastle-bwrap-abandoned");
+        File::create(abandoned.join(LOCK)).unwrap();
+        let held = folder("sandcastle-bwrap-held");
+        let lock = File::create(held.join(LOCK)).unwrap();
+        lock.lock().unwrap();
+        let (new, other) = (folder("sandcastle-bwrap-new"), folder("other"));
+        File::create(other.join(LOCK)).unwrap();
+        remove_abandoned(above.path());
+        assert_eq!([abandoned, held, new, other].map(|folder| folder.exists()), [false, true, true, true]);
     }
 }

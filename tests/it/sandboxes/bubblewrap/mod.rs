@@ -1,9 +1,11 @@
 //! Sandboxes of bubblewrap. A test is skipped by name where `bwrap` is missing or forbidden.
 
+mod agents;
 mod files;
 mod network;
 mod processes;
 mod runs;
+mod terminal;
 
 use std::path::Path;
 use std::process::ExitStatus;
