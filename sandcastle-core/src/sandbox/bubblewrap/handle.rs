@@ -13,7 +13,7 @@ use super::environment::{Environment, Sources};
 use super::private::PrivateFolder;
 use super::probe::Bwrap;
 use super::spawner::{Ordered, Spawner};
-use super::view::{Entry, View};
+use super::view::{Entry, View, without_links};
 use super::{forward, install};
 use crate::error::Result;
 use crate::process::{Inherit, Program, Running, Told};
@@ -167,30 +167,18 @@ impl SandboxHandle for Handle {
 
 /// Turns a mount into an entry, unless an agent has put a link in its way.
 fn checked(mount: &Mount, view: &View) -> io::Result<Entry> {
-    let refused = |what: &str, path: &Path| {
-        let message = format!("`{}` {what}, so it cannot be shown inside the sandbox", path.display());
-        io::Error::new(io::ErrorKind::InvalidInput, message)
-    };
-    if view.can_change(&mount.host) && fs::canonicalize(&mount.host)? != mount.host {
-        return Err(refused("has become a link", &mount.host));
+    if let Some(top) = view.changeable_above(&mount.host) {
+        without_links(top, &mount.host)?;
     }
-    if let Some((place, _)) = view.ground(&mount.inside)
-        && fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink())
-    {
-        return Err(refused("is a link", &place));
-    }
+    view.ground(&mount.inside)?;
     Ok(Entry::Shown { host: mount.host.clone(), inside: mount.inside.clone(), access: mount.access })
 }
 
 /// Puts something empty over what is hidden, if it is there.
 fn cover(hidden: &Path, view: &View, blank: &Path) -> io::Result<Option<Entry>> {
-    let Some((host, _)) = view.ground(hidden) else { return Ok(None) };
+    let Some((host, _)) = view.ground(hidden)? else { return Ok(None) };
     match fs::symlink_metadata(&host) {
         Ok(found) if found.is_dir() => Ok(Some(Entry::Empty { inside: hidden.to_path_buf() })),
-        Ok(found) if found.is_symlink() => {
-            let message = format!("`{}` is a link, so it cannot be hidden from the sandbox", host.display());
-            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
-        }
         Ok(_) => Ok(Some(Entry::Shown {
             host: blank.to_path_buf(),
             inside: hidden.to_path_buf(),

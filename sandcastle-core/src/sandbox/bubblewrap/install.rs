@@ -44,11 +44,12 @@ pub(super) fn entries(name: &OsStr, search: Search<'_>, view: &View) -> Option<V
 fn add(program: &Path, search: Search<'_>, view: &View, depth: usize, entries: &mut Vec<Entry>) -> bool {
     let Some((links, real)) = route(program) else { return false };
     // Who can write the link decides where it leads: that must not be somebody inside.
-    if links.iter().any(|(link, _)| view.can_change(link)) || view.can_change(&real) {
+    let can_change = |path: &Path| view.changeable_above(path).is_some();
+    if links.iter().any(|(link, _)| can_change(link)) || can_change(&real) {
         return false;
     }
     for (inside, target) in links {
-        if view.ground(&inside).is_none() {
+        if matches!(view.ground(&inside), Ok(None)) {
             entries.push(Entry::Link { inside, target });
         }
     }

@@ -299,7 +299,7 @@ fn make_places(mounts: &[Mount], system: &View, folder: &mut PrivateFolder) -> R
                 .with_source(error)
         };
         fs::metadata(&mount.host).map_err(|error| failed("it is not there", error))?;
-        match view.ground(&mount.inside) {
+        match view.ground(&mount.inside).map_err(|error| failed("there is no place for it", error))? {
             Some((place, Access::ReadWrite)) => folder
                 .make_place(&place, &mount.host)
                 .map_err(|error| failed("there is no place for it", error))?,

@@ -89,22 +89,25 @@ impl View {
         arguments
     }
 
-    /// Tells whether something of the host can be changed from inside, or lies below what can.
-    pub(super) fn can_change(&self, host: &Path) -> bool {
-        self.entries.iter().any(|entry| match entry {
-            Entry::Shown { host: shown, access: Access::ReadWrite, .. } => host.starts_with(shown),
-            _ => false,
+    /// Returns the folder of the host above `host`, or itself, that can be changed from inside, if there is one.
+    pub(super) fn changeable_above(&self, host: &Path) -> Option<&Path> {
+        self.entries.iter().rev().find_map(|entry| match entry {
+            Entry::Shown { host: shown, access: Access::ReadWrite, .. } if host.starts_with(shown) => {
+                Some(shown.as_path())
+            }
+            _ => None,
         })
     }
 
-    /// Says where a new entry at `inside` would be made on the host: `None` where nothing of the host lies there.
-    pub(super) fn ground(&self, inside: &Path) -> Option<(PathBuf, Access)> {
-        match self.covering(inside)? {
-            Entry::Shown { host, inside: top, access } => {
-                Some((below(host, inside.strip_prefix(top).ok()?), *access))
-            }
-            Entry::Link { .. } | Entry::Empty { .. } => None,
-        }
+    /// Says where on the host something at `inside` is, or would be made: `None` where nothing of the host lies there.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] when a link is in the way, which leads elsewhere inside and on the host.
+    pub(super) fn ground(&self, inside: &Path) -> io::Result<Option<(PathBuf, Access)>> {
+        let Some(Entry::Shown { host, inside: top, access }) = self.covering(inside) else { return Ok(None) };
+        let ground = below(host, inside.strip_prefix(top).unwrap_or(Path::new("")));
+        without_links(host, &ground)?;
+        Ok(Some((ground, *access)))
     }
 
     /// Finds what a path inside leads to on the host, through all links; `None` if there is nothing.
@@ -191,6 +194,17 @@ impl View {
         }
         Err(failure.into())
     }
+}
+
+/// Makes sure that no link stands on the way from a folder to what is below it.
+pub(super) fn without_links(top: &Path, path: &Path) -> io::Result<()> {
+    for part in path.ancestors().take_while(|part| *part != top) {
+        if part.is_symlink() {
+            let message = format!("`{}` is a link, where there must be none", part.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+    }
+    Ok(())
 }
 
 /// Joins without a slash at the end, which would make a folder of a file.
@@ -286,6 +300,11 @@ mod tests {
         {
             assert_eq!(view.resolve(Path::new(nowhere)), None, "{nowhere}");
         }
-        assert!(view.can_change(&top.join("tree/x")) && !view.can_change(&top.join("tools")));
+        assert_eq!(view.changeable_above(&top.join("tree/x")), Some(top.join("tree").as_path()));
+        assert_eq!(view.changeable_above(&top.join("tools")), None);
+        assert_eq!(view.ground(Path::new("/nowhere")).unwrap(), None);
+        let ground = view.ground(Path::new("/a/b/tree/new/x")).unwrap();
+        assert_eq!(ground, Some((top.join("tree/new/x"), Access::ReadWrite)));
+        assert!(view.ground(Path::new("/a/b/tree/out/x")).is_err());
     }
 }

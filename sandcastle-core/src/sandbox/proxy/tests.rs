@@ -135,7 +135,8 @@ async fn what_is_not_named_is_refused_with_a_reason_and_counted() {
     }
     let said = room.refused().unwrap();
     assert!(said.contains(&format!(" {} connections ", requests.len())), "{said}");
-    assert!(said.contains("`169.254.169.254:80`") && said.contains("`allowed.test:22`"), "{said}");
+    assert!(said.contains(&format!("`127.0.0.1:{port}`")), "{said}");
+    assert!(said.matches('`').count() <= 2 * MOST_TARGETS, "not all are named: {said}");
     assert_eq!(room.refused(), None, "it is said once");
     assert_eq!(heard.await.unwrap(), [""; 0], "nothing has reached the server");
 }

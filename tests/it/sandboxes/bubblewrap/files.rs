@@ -177,7 +177,28 @@ async fn a_link_that_an_agent_puts_in_the_way_of_a_mount_is_refused() {
     fs::remove_dir(tree.join("cache")).unwrap();
     symlink(outside.path(), tree.join("cache")).unwrap();
     let error = room.start(shell("cat cache/secret")).await.unwrap_err();
-    assert!(error.to_string().contains("has become a link"), "{error}");
+    assert!(error.to_string().contains("is a link, where there must be none"), "{error}");
+}
+
+#[tokio::test]
+async fn a_link_that_an_agent_left_leads_the_places_of_mounts_nowhere() {
+    let (outside, repository) = (elsewhere(), Repository::new());
+    let tree = repository.path().canonicalize().unwrap();
+    symlink(outside.path(), tree.join("deep")).unwrap();
+    if Room::new(Bubblewrap::new()).await.is_none() {
+        return;
+    }
+    for inside in ["deep/er/place", "deep"] {
+        let mut request = sandcastle::sandbox::SandboxRequest::new(&tree);
+        request.mounts.push(Mount::new("/usr", Access::ReadOnly).at(tree.join(inside)));
+        let error = Bubblewrap::new().create(request).await.unwrap_err();
+        assert!(format!("{error:#}").contains("is a link"), "{error:#}");
+    }
+    let mut request = sandcastle::sandbox::SandboxRequest::new(&tree);
+    request.hidden.push(tree.join("deep/secret"));
+    let handle = Bubblewrap::new().create(request).await.unwrap();
+    assert!(handle.start(shell("true")).await.is_err(), "what cannot be hidden is not shown");
+    assert_eq!(listing(outside.path()), ["secret"]);
 }
 
 #[tokio::test]
