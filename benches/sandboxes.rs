@@ -24,7 +24,7 @@ use sandcastle::testing::ScratchRepo;
 const RUNS: usize = 20;
 const TURNS: usize = 5;
 
-/// What `bwrap` is given by hand: the same walls, and the whole file system instead of a part of it.
+/// What `bwrap` is given by hand: the same boundary, and the whole file system instead of a part of it.
 const BARE: &[&str] = &[
     "--unshare-user",
     "--unshare-pid",
@@ -128,13 +128,13 @@ async fn inside(handle: &Arc<dyn SandboxHandle>) -> f64 {
     }
 }
 
-fn by_hand(walls: Option<&[&str]>, tree: &Path) -> f64 {
+fn by_hand(added: Option<&[&str]>, tree: &Path) -> f64 {
     let program = program();
-    let mut command = match walls {
+    let mut command = match added {
         None => Command::new(&program.name),
-        Some(walls) => {
+        Some(added) => {
             let mut command = Command::new("bwrap");
-            command.args(BARE).args(walls).arg("--bind").args([tree, tree]).arg("--chdir").arg(tree);
+            command.args(BARE).args(added).arg("--bind").args([tree, tree]).arg("--chdir").arg(tree);
             command.arg("--").arg(&program.name);
             command
         }

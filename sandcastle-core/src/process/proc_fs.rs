@@ -142,7 +142,7 @@ impl Landlord {
     }
 }
 
-/// Who lives behind the walls that a program holds.
+/// Who lives within the boundary that a program is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Guest {
     /// They have a group of their own.

@@ -38,7 +38,7 @@ pub(crate) enum Told {
     /// The program, and its process group.
     #[default]
     Program,
-    /// The process that it started, and that one's group: for a program that only holds the walls around another, and whose
+    /// The process that it started, and that one's group: for a program that is only the boundary of another, and whose
     /// own death would be that one's at once.
     Guest,
 }

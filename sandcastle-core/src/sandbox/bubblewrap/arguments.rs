@@ -1,4 +1,4 @@
-//! The arguments that `bwrap` gets beside the view: the walls, and how they stand towards terminals and networks.
+//! The arguments that `bwrap` gets beside the view: the boundary, and how it stands towards terminals and networks.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -25,9 +25,9 @@ pub(super) const KERNEL: &[&str] = &[
 ];
 
 /// Lists what every sandbox has: namespaces of its own, no capabilities, and an end with us.
-pub(super) fn walls(bwrap: &Bwrap) -> Vec<OsString> {
-    let mut walls: Vec<OsString> = Vec::new();
-    let mut add = |arguments: &[&str]| walls.extend(arguments.iter().map(OsString::from));
+pub(super) fn boundary(bwrap: &Bwrap) -> Vec<OsString> {
+    let mut boundary: Vec<OsString> = Vec::new();
+    let mut add = |arguments: &[&str]| boundary.extend(arguments.iter().map(OsString::from));
     add(&["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]);
     add(&["--die-with-parent", "--cap-drop", "ALL"]);
     if bwrap.rights == Rights::Namespace {
@@ -39,7 +39,7 @@ pub(super) fn walls(bwrap: &Bwrap) -> Vec<OsString> {
             add(&["--disable-userns"]);
         }
     }
-    walls
+    boundary
 }
 
 /// What differs from program to program.
@@ -57,7 +57,7 @@ pub(super) struct Call<'c> {
 impl Call<'_> {
     /// Writes the arguments up to the program and its own ones.
     pub(super) fn arguments(&self) -> Vec<OsString> {
-        let mut arguments = walls(self.bwrap);
+        let mut arguments = boundary(self.bwrap);
         if !matches!(self.network, Network::On) {
             arguments.push("--unshare-net".into());
         }
@@ -111,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn the_walls_come_first_and_the_root_is_closed_last() {
+    fn the_boundary_comes_first_and_the_root_is_closed_last() {
         let arguments = arguments(&Network::Off);
-        for wall in [
+        for part in [
             "--unshare-user",
             "--unshare-pid",
             "--unshare-ipc",
@@ -123,7 +123,7 @@ mod tests {
             "--die-with-parent",
             "--disable-userns",
         ] {
-            assert!(arguments.iter().any(|argument| argument == wall), "{wall}");
+            assert!(arguments.iter().any(|argument| argument == part), "{part}");
         }
         assert!(arguments.windows(2).any(|pair| pair == ["--cap-drop", "ALL"]));
         let end = ["--remount-ro", "/", "--setenv", "LD_PRELOAD", "/x.so", "--chdir", "/tree", "--"];

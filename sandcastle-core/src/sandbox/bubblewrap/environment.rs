@@ -1,7 +1,7 @@
 //! The variables of programs inside: few of this process, none of its secrets.
 //!
 //! `bwrap` hands its own environment on, so that no value stands in an argument vector. What would steer `bwrap` itself,
-//! outside the walls, takes the other way.
+//! outside the boundary, takes the other way.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

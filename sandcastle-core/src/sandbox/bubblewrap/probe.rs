@@ -100,7 +100,7 @@ impl Bwrap {
 
     /// Makes a sandbox, and returns what `bwrap` said if it could not.
     async fn attempt(&self) -> io::Result<Option<String>> {
-        let mut program = Program::new(&self.path).args(arguments::walls(self)).cwd("/");
+        let mut program = Program::new(&self.path).args(arguments::boundary(self)).cwd("/");
         program = program.args(["--unshare-net", "--ro-bind", "/", "/"]).args(arguments::KERNEL);
         program.args.extend([OsString::from("--"), self.path.clone().into(), "--version".into()]);
         program.inherit = Inherit::Nothing;

@@ -88,7 +88,7 @@ fn serve(orders: &Receiver<Order>) {
     }
 }
 
-/// Says whether the kernel's Landlock stands behind the other walls.
+/// Says whether the kernel's Landlock stands behind the rest of the boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
     Enforced,
@@ -118,15 +118,16 @@ fn restrict() -> io::Result<Layer> {
     Ok(Layer::Absent)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use std::os::linux::net::SocketAddrExt;
-    use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-
     use super::*;
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn landlock_is_enforced_where_it_is_there_and_its_absence_is_no_error() {
+        use std::os::linux::net::SocketAddrExt;
+        use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+
         let name = format!("sandcastle-{}", std::process::id());
         let address = SocketAddr::from_abstract_name(name).unwrap();
         let _listener = UnixListener::bind_addr(&address).unwrap();

@@ -142,7 +142,7 @@ async fn mounts_of_a_request_are_where_it_says_and_their_places_are_taken_away()
 }
 
 #[tokio::test]
-async fn case_154_and_159_a_git_folder_that_is_elsewhere_is_used_and_cannot_steer_the_host() {
+async fn case_152_154_159_a_git_folder_that_is_elsewhere_is_used_and_cannot_steer_the_host() {
     let repository = Repository::new();
     repository.git(["worktree", "add", "-q", "-b", "task", ".trees/task"]);
     let main = repository.path().canonicalize().unwrap();
@@ -160,6 +160,8 @@ async fn case_154_and_159_a_git_folder_that_is_elsewhere_is_used_and_cannot_stee
         assert!(!room.sh(planted).await.went_well(), "{planted}");
     }
     assert_eq!(room.repository.git(["log", "-1", "--format=%s", "task"]).trim(), "Task");
+    let before = room.told("git status --porcelain && git config --global --list 2>/dev/null || :").await;
+    assert_eq!(before, "", "no folder has to be declared safe");
     assert!(!room.sh("cat ../../README.md").await.went_well(), "the main tree is not seen");
 }
 

@@ -1,5 +1,7 @@
 //! Whole runs in a sandbox of bubblewrap.
 
+use std::path::Path;
+
 use rustix::process::Signal;
 use sandcastle::sandbox::Bubblewrap;
 use sandcastle::testing::{Script, Scripted, Turn};
@@ -8,11 +10,12 @@ use serde_json::json;
 
 use super::{Room, listing};
 use crate::support::desk::{Desk, json_of, one_turn, wait_for};
+use crate::support::process::Invocation;
 use crate::support::processes::UniqueSleep;
 use crate::support::repository::Repository;
 
 #[tokio::test]
-async fn case_162_a_scripted_agent_answers_from_inside_wherever_the_program_was_started() {
+async fn a_scripted_agent_answers_from_inside() {
     if Room::new(Bubblewrap::new()).await.is_none() {
         return;
     }
@@ -27,6 +30,48 @@ async fn case_162_a_scripted_agent_answers_from_inside_wherever_the_program_was_
     assert_eq!(result.text, "done");
     let seen = repository.read("seen").unwrap();
     assert!(seen.trim().parse::<u32>().unwrap() < 10, "{seen}");
+}
+
+#[tokio::test]
+async fn case_162_bubblewrap_is_found_wherever_this_process_is() {
+    if Room::new(Bubblewrap::new()).await.is_none() {
+        return;
+    }
+    let desk = Desk::new().await;
+    let script = desk.file("script.json", one_turn(&json!([{ "say": "done" }])).to_string());
+    let repository = desk.repository.path().to_str().unwrap();
+    let play = ["--format", "json", "run", "--agent", "scripted", "--model", script.to_str().unwrap()];
+    let args = [&play[..], &["--prompt", "go", "--sandbox", "bubblewrap", "--cwd", repository]].concat();
+    for folder in ["/", "/usr"] {
+        // A search path that is relative must not be what it is found by either.
+        for path in ["/usr/bin:/bin", "usr/bin:bin:/usr/bin:/bin"] {
+            let home = desk.home.path().display().to_string();
+            let ended = Invocation::new(env!("CARGO_BIN_EXE_sandcastle"), Path::new(folder))
+                .arguments(args.clone())
+                .environment(
+                    [("PATH", path.to_owned()), ("HOME", home)].map(|(key, value)| (key.to_owned(), value)),
+                )
+                .run();
+            assert_eq!(ended.code(), Some(0), "{folder}, {path}: {}{}", ended.stdout, ended.stderr);
+        }
+    }
+}
+
+#[tokio::test]
+async fn case_157_a_commit_from_inside_has_the_author_of_this_host() {
+    if Room::new(Bubblewrap::new()).await.is_none() {
+        return;
+    }
+    let repository = Repository::new();
+    repository.git(["config", "user.name", "Ada of the host"]);
+    let script = Script::new().turn(Turn::new().write_file("made", "1").commit("Inside").say("done"));
+    let options = RunOptions::new(Scripted::new(script), Bubblewrap::new())
+        .cwd(repository.path())
+        .logging(Logging::off())
+        .prompt("go");
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!(result.commits.len(), 1);
+    assert_eq!(repository.git(["log", "-1", "--format=%an"]).trim(), "Ada of the host");
 }
 
 #[tokio::test]
