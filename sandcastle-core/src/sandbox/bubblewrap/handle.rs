@@ -14,7 +14,7 @@ use super::private::PrivateFolder;
 use super::probe::Bwrap;
 use super::spawner::{Ordered, Spawner};
 use super::view::{Entry, View, without_links};
-use super::{forward, install};
+use super::{descriptors, forward, install};
 use crate::error::Result;
 use crate::process::{Inherit, Program, Running, Told};
 use crate::sandbox::proxy::Proxy;
@@ -114,6 +114,7 @@ impl Handle {
             cwd: &cwd,
         };
         let mut wrapped = Program::new(&self.bwrap.path).args(call.arguments()).cwd("/");
+        wrapped = wrapped.args(descriptors::closing(&descriptors::inherited(), &view)?);
         if let Some(Forwarding { shell, socat, loopback }) = &self.forwarding {
             wrapped = wrapped.args(forward::command(shell, socat, loopback));
         }

@@ -1,11 +1,12 @@
 //! The provider that makes a sandbox with bubblewrap: no daemon, no image, a few milliseconds.
 //!
 //! [`view`] is what is seen of the file system, made from what the system has ([`system`]), where a program is installed
-//! ([`install`]) and what the request says. [`arguments`] and [`environment`] become a call of `bwrap`, which a thread of the
+//! ([`install`]) and what the request says. [`arguments`], [`descriptors`] and [`environment`] become a call of `bwrap`, which a thread of the
 //! sandbox's own starts ([`spawner`]). [`probe`] finds out whether that works here. [`handle`] puts it together; what is held
 //! of this host is in [`private`].
 
 mod arguments;
+mod descriptors;
 mod environment;
 mod forward;
 mod handle;
@@ -25,7 +26,7 @@ use std::sync::{Arc, Mutex};
 
 use self::handle::{Forwarding, HOME, Handle, Held};
 use self::private::PrivateFolder;
-use self::probe::Bwrap;
+use self::probe::{Bwrap, Nesting};
 use self::spawner::Spawner;
 use self::view::{Entry, View};
 use super::proxy::{AllowList, Proxy};
@@ -69,6 +70,7 @@ pub struct Bubblewrap {
     hidden: Vec<PathBuf>,
     env: Variables,
     kept: Vec<OsString>,
+    nesting: Nesting,
 }
 
 impl Bubblewrap {
@@ -139,6 +141,14 @@ impl Bubblewrap {
         self
     }
 
+    /// Lets programs inside make user namespaces of their own, in which they have capabilities: for the sandboxes of browsers and
+    /// the like. By default they cannot, since what the kernel offers there is where its holes have been.
+    #[must_use]
+    pub fn allow_user_namespaces(mut self) -> Self {
+        self.nesting = Nesting::Possible;
+        self
+    }
+
     /// Makes the sandbox, on a thread for blocking work.
     fn make(self, request: SandboxRequest, bwrap: Bwrap, allow: Option<AllowList>) -> Result<Handle> {
         let failed = |what: &str| {
@@ -161,9 +171,11 @@ impl Bubblewrap {
                 access: Access::ReadOnly,
             });
         }
-        let mounts: Vec<_> = self.mounts.iter().chain(&request.mounts).cloned().collect();
+        let own = self.mounts.iter().map(|mount| Mount::new(absolute(&mount.host), mount.access));
+        let mounts: Vec<_> = own.chain(request.mounts).collect();
         make_places(&mounts, &system, &mut folder)?;
-        let hidden = request.hidden.into_iter().chain(self.hidden.iter().cloned()).collect();
+        let hidden =
+            request.hidden.into_iter().chain(self.hidden.iter().map(|path| absolute(path))).collect();
         let spawner = Spawner::start(bwrap.rights).map_err(failed("start the thread of the sandbox"))?;
         Ok(Handle {
             inherited: self.inherited_env(),
@@ -171,7 +183,7 @@ impl Bubblewrap {
             provider: self,
             bwrap,
             home,
-            worktree: request.worktree,
+            worktree: inside(&request.worktree, &mounts),
             system,
             mounts,
             hidden,
@@ -231,7 +243,10 @@ impl SandboxProvider for Bubblewrap {
             }
             let allow = self.network.allow_list()?;
             let search = own_variable("PATH").unwrap_or_default();
-            let bwrap = Bwrap::find(self.program.as_deref(), &search).await?;
+            let mut bwrap = Bwrap::find(self.program.as_deref(), &search).await?;
+            if self.nesting == Nesting::Possible {
+                bwrap.nesting = Nesting::Possible;
+            }
             let provider = self.clone();
             let making = tokio::task::spawn_blocking(move || provider.make(request, bwrap, allow));
             let made = making
@@ -249,6 +264,17 @@ impl SandboxProvider for Bubblewrap {
 )]
 fn own_variable(key: &str) -> Option<OsString> {
     std::env::var_os(key)
+}
+
+/// Says where a path of this host is inside.
+fn inside(path: &Path, mounts: &[Mount]) -> PathBuf {
+    let place = |mount: &Mount| Some(view::below(&mount.inside, path.strip_prefix(&mount.host).ok()?));
+    mounts.iter().rev().find_map(place).unwrap_or_else(|| path.to_path_buf())
+}
+
+/// Completes a path that begins at the folder of this process.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// Root has no power inside over the files of others.

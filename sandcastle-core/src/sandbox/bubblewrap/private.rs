@@ -31,7 +31,7 @@ impl PrivateFolder {
     /// Makes the folder, and in it a home folder, one for temporary files, and an empty file. What others have left that were
     /// killed is removed.
     pub(super) fn new() -> io::Result<Self> {
-        let above = std::env::temp_dir();
+        let above = fs::canonicalize(std::env::temp_dir())?;
         remove_abandoned(&above);
         let folder = tempfile::Builder::new()
             .prefix(PREFIX)

@@ -30,10 +30,11 @@ pub(super) struct Bwrap {
 }
 
 /// Says whether programs inside can be kept from making namespaces of their own, in which they would have capabilities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Nesting {
+    #[default]
     Forbidden,
-    /// This `bwrap` is older than 0.8 and cannot forbid it.
+    /// It was asked for, or this `bwrap` is older than 0.8 and cannot forbid it.
     Possible,
 }
 

@@ -208,7 +208,7 @@ pub(super) fn without_links(top: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// Joins without a slash at the end, which would make a folder of a file.
-fn below(folder: &Path, rest: &Path) -> PathBuf {
+pub(super) fn below(folder: &Path, rest: &Path) -> PathBuf {
     if rest.as_os_str().is_empty() { folder.to_path_buf() } else { folder.join(rest) }
 }
 

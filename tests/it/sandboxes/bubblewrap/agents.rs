@@ -50,6 +50,33 @@ async fn works_and_goes_on(program: RealAgent, agent: Arc<dyn Agent>) {
 }
 
 #[tokio::test]
+async fn a_session_outlives_the_fresh_home_folder_of_its_sandbox() {
+    let Some(program) = RealAgent::claude_code() else { return };
+    if Room::new(Bubblewrap::new()).await.is_none() {
+        return;
+    }
+    let (repository, store) = (Repository::new(), tempfile::tempdir().unwrap());
+    let server = ModelServer::start([Reply::text("one"), Reply::text("two")]);
+    let home = program.home(&server);
+    let sandbox = home.environment().into_iter().filter(|(key, _)| !OF_THE_SANDBOX.contains(&key.as_str()));
+    let sandbox = Arc::new(sandbox.fold(Bubblewrap::new(), |sandbox, (key, value)| sandbox.env(key, value)));
+    let agent = Arc::new(ClaudeCode::new("sonnet").program(&program.program));
+    let options = |prompt: &str| {
+        RunOptions::shared(agent.clone(), sandbox.clone())
+            .cwd(repository.path())
+            .session_store(store.path())
+            .logging(Logging::off())
+            .prompt(prompt)
+    };
+    let first = sandcastle::run(options("Begin.")).await.unwrap();
+    let session = first.session_id().expect("a session");
+    assert!(first.iterations[0].session_file.as_ref().expect("its file").starts_with(store.path()));
+    let second = sandcastle::run(options("Go on.").resume_session(session.as_str())).await.unwrap();
+    assert_eq!((second.text.as_str(), second.session_id()), ("two", Some(session)));
+    assert!(server.turns()[1].user_texts().join(" ").contains("Begin."), "the history came along");
+}
+
+#[tokio::test]
 async fn claude_code_works_where_it_reaches_nothing_but_its_model() {
     let Some(program) = RealAgent::claude_code() else { return };
     let agent = Arc::new(ClaudeCode::new("sonnet").program(&program.program));

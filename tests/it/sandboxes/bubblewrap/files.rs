@@ -166,6 +166,28 @@ async fn case_152_154_159_a_git_folder_that_is_elsewhere_is_used_and_cannot_stee
 }
 
 #[tokio::test]
+async fn a_work_tree_that_is_shown_elsewhere_is_where_programs_begin() {
+    let repository = Repository::new();
+    let tree = repository.path().canonicalize().unwrap();
+    let room = Room::with(Bubblewrap::new(), repository, |mut request| {
+        request.mounts = vec![Mount::new(&tree, Access::ReadWrite).at("/work/tree")];
+        request
+    });
+    let Some(room) = room.await else { return };
+    assert_eq!(room.handle.worktree().to_str(), Some("/work/tree"));
+    assert_eq!(room.told("pwd; ls").await, "/work/tree\nREADME.md");
+}
+
+#[tokio::test]
+async fn namespaces_within_are_for_those_who_ask_for_them() {
+    let make = "unshare -Ur true 2>/dev/null";
+    let Some(room) = Room::new(Bubblewrap::new()).await else { return };
+    assert!(!room.sh(make).await.went_well());
+    let Some(room) = Room::new(Bubblewrap::new().allow_user_namespaces()).await else { return };
+    assert!(room.sh(make).await.went_well());
+}
+
+#[tokio::test]
 async fn a_link_that_an_agent_puts_in_the_way_of_a_mount_is_refused() {
     let (outside, repository) = (elsewhere(), Repository::new());
     let tree = repository.path().canonicalize().unwrap();

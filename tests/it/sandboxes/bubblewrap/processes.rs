@@ -109,6 +109,21 @@ async fn a_library_that_an_agent_names_is_not_loaded_outside() {
     assert_eq!(bare.stderr.matches("evil.so").count(), 1, "only the program itself: {bare:?}");
 }
 
+#[tokio::test]
+async fn what_this_process_has_open_is_not_open_inside() {
+    use std::os::fd::AsRawFd;
+
+    let Some(room) = Room::new(Bubblewrap::new()).await else { return };
+    let elsewhere = super::elsewhere();
+    let folder = std::fs::File::open(elsewhere.path()).unwrap();
+    let high = rustix::io::fcntl_dupfd_cloexec(&folder, 200).unwrap();
+    rustix::io::fcntl_setfd(&high, rustix::io::FdFlags::empty()).unwrap();
+    let said = room.sh(&format!("cat /proc/self/fd/{}/secret", high.as_raw_fd())).await;
+    assert!(!said.went_well() && said.stdout.is_empty(), "{said:?}");
+    let said = room.run(shell("ls /proc/$$/fd; echo out; cat; exit 4").stdin("in\n")).await;
+    assert_eq!((said.stdout.as_str(), said.status.code()), ("0\n1\n2\nout\nin\n", Some(4)), "{said:?}");
+}
+
 /// Waits for what an agent leaves running in a session of its own, with an empty environment, and without parents.
 fn hidden(sleep: &UniqueSleep) -> String {
     format!("(setsid env -i sleep {} >/dev/null 2>&1 </dev/null &)", sleep.seconds())
