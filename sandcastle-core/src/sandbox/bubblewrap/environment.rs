@@ -6,9 +6,9 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use super::forward;
 use crate::process::Program;
 use crate::sandbox::Network;
+use crate::sandbox::proxy::forward;
 
 /// What programs inside inherit of this process beside what is kept by name.
 const KEPT: &[&str] = &["PATH", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "USER", "LOGNAME"];

@@ -14,10 +14,10 @@ use super::private::PrivateFolder;
 use super::probe::Bwrap;
 use super::spawner::{Ordered, Spawner};
 use super::view::{Entry, View, without_links};
-use super::{descriptors, forward, install};
+use super::{descriptors, install};
 use crate::error::Result;
 use crate::process::{Inherit, Program, Running, Told};
-use crate::sandbox::proxy::Proxy;
+use crate::sandbox::proxy::{Proxy, forward};
 use crate::sandbox::{Access, BoxFuture, Mount, SandboxHandle};
 
 /// The home folder of programs inside.

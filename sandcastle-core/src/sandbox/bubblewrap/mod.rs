@@ -8,7 +8,6 @@
 mod arguments;
 mod descriptors;
 mod environment;
-mod forward;
 mod handle;
 mod install;
 mod private;
@@ -29,7 +28,7 @@ use self::private::PrivateFolder;
 use self::probe::{Bwrap, Nesting};
 use self::spawner::Spawner;
 use self::view::{Entry, View};
-use super::proxy::{AllowList, Proxy};
+use super::proxy::{AllowList, Proxy, forward};
 use super::{Access, BoxFuture, Mount, Network, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Variables;

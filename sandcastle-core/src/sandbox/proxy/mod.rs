@@ -2,7 +2,8 @@
 //!
 //! It listens on a socket of the file system, which a sandbox shows inside, and speaks HTTP/1.1: `CONNECT`, and plain requests
 //! whose target is a whole URL. [`allow`] says who may be reached, [`address`] which addresses are nobody's business,
-//! [`head`] reads what a client asks, [`exchange`] answers it and [`relay`] moves the bytes. What goes through a tunnel is
+//! [`head`] reads what a client asks, [`exchange`] answers it and [`relay`] moves the bytes; [`forward`] is the way from
+//! inside. What goes through a tunnel is
 //! not looked into: a name stands for whatever its servers serve.
 //!
 //! It has a thread of its own, so that it does not depend on the runtime of whoever made it, and ends when it is dropped.
@@ -11,6 +12,7 @@ mod address;
 mod allow;
 mod body;
 mod exchange;
+pub(crate) mod forward;
 mod head;
 mod relay;
 

@@ -1,4 +1,5 @@
-//! How programs inside reach the proxy: `socat` takes connections on their loopback and brings them to its socket.
+//! How programs in a sandbox reach the proxy: `socat` takes connections on their loopback and brings them to its socket,
+//! which the sandbox shows at [`SOCKET`].
 //!
 //! Each program has a network of its own, so the ports are always free. Only ports and addresses that were read as such
 //! become part of the script.
@@ -9,14 +10,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 /// Where the proxy's socket is inside.
-pub(super) const SOCKET: &str = "/run/sandcastle/proxy";
+pub(crate) const SOCKET: &str = "/run/sandcastle/proxy";
 /// The port of the proxy inside.
 const PORT: u16 = 3128;
 /// How every forwarder listens: with a process for each connection.
 const LISTENING: &str = "fork,reuseaddr,backlog=128";
 
 /// Returns the variables by which programs know of the proxy.
-pub(super) fn variables() -> Vec<(OsString, OsString)> {
+pub(crate) fn variables() -> Vec<(OsString, OsString)> {
     let proxy = format!("http://127.0.0.1:{PORT}");
     let mut variables = Vec::new();
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
@@ -32,7 +33,7 @@ pub(super) fn variables() -> Vec<(OsString, OsString)> {
 }
 
 /// Writes the command that starts the forwarders, waits until they listen, and becomes the program that follows.
-pub(super) fn command(shell: &Path, socat: &Path, loopback: &[SocketAddr]) -> Vec<OsString> {
+pub(crate) fn command(shell: &Path, socat: &Path, loopback: &[SocketAddr]) -> Vec<OsString> {
     vec![shell.into(), "-c".into(), script(loopback).into(), "sandcastle".into(), socat.into()]
 }
 
