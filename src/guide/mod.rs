@@ -18,6 +18,9 @@ pub mod prompts {}
 #[doc = include_str!("setup.md")]
 pub mod setup {}
 
+#[doc = include_str!("sandboxes.md")]
+pub mod sandboxes {}
+
 #[doc = include_str!("sessions.md")]
 pub mod sessions {}
 

@@ -1,5 +1,6 @@
 //! Runs in sandboxes: those that are built in, and providers of a user's own.
 
+mod bubblewrap;
 mod containers;
 mod docker;
 mod isolated;

@@ -16,6 +16,13 @@ pub(crate) struct AgentArgs {
     /// Where the agent runs.
     #[arg(long, value_enum, default_value_t = Sandbox::None)]
     pub(crate) sandbox: Sandbox,
+    /// What of the network is reached from the sandbox [default: on].
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
+    pub(crate) network: Option<NetworkChoice>,
+    /// A host that is reached from the sandbox, and no other than those named so: NAME, *.NAME or an address, each with
+    /// :PORT or without, which means 443 and 80. May be repeated.
+    #[arg(long, value_name = "HOST", conflicts_with = "network")]
+    pub(crate) allow_host: Vec<String>,
     /// A variable for the agent, as KEY=VALUE, or KEY to take it from this environment. May be repeated.
     #[arg(long, value_name = "K=V")]
     pub(crate) env: Vec<String>,
@@ -29,12 +36,22 @@ pub(crate) struct AgentArgs {
 pub(crate) enum Sandbox {
     /// On this host, without isolation.
     None,
+    /// In a sandbox of bubblewrap, on Linux: it sees the work tree and the system's folders, and has a home folder of its own.
+    Bubblewrap,
+}
+
+/// What `--network` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NetworkChoice {
+    On,
+    Off,
 }
 
 impl Sandbox {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
+            Self::Bubblewrap => "bubblewrap",
         }
     }
 }

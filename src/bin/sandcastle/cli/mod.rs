@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::agent::{AgentArgs, Sandbox, SessionArgs};
+pub(crate) use self::agent::{AgentArgs, NetworkChoice, Sandbox, SessionArgs};
 pub(crate) use self::images::{DockerCommand, ImageArgs, PodmanCommand};
 pub(crate) use self::init::{InitArgs, SandboxChoice, Template, Tracker, word};
 pub(crate) use self::interactive::InteractiveArgs;
