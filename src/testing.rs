@@ -32,4 +32,4 @@
 pub use sandcastle_agents::Scripted;
 #[cfg(feature = "agents")]
 pub use sandcastle_agents::scripted::{AfterLast, LeftOutput, Script, Sequence, Turn};
-pub use sandcastle_core::testing::ScratchRepo;
+pub use sandcastle_core::testing::{ScratchRepo, sandbox_conformance, sandbox_conformance_in};

@@ -59,6 +59,9 @@ pub enum ErrorKind {
     StepTimeout,
     /// The sandbox could not be started or used.
     Sandbox,
+    /// What was done in a sandbox could not be brought back, or what it needs not be brought in. What came back so far is kept,
+    /// and the message says where.
+    Sync,
     /// The agent program could not be started.
     AgentStart,
     /// The agent ran and failed: a failed turn, a bad exit, a death by signal or an empty answer.

@@ -1,5 +1,8 @@
 //! The guide: prose, one page per subject. There is no code here but that of the examples.
 
+#[doc = include_str!("init.md")]
+pub mod init {}
+
 #[doc = include_str!("typed_output.md")]
 pub mod typed_output {}
 
@@ -14,6 +17,9 @@ pub mod prompts {}
 
 #[doc = include_str!("setup.md")]
 pub mod setup {}
+
+#[doc = include_str!("sandboxes.md")]
+pub mod sandboxes {}
 
 #[doc = include_str!("sessions.md")]
 pub mod sessions {}

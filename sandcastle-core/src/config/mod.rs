@@ -29,6 +29,8 @@ pub(crate) enum Kept {
     Worktrees,
     /// Lock files.
     Locks,
+    /// Git folders that stand in for the repository's own inside a sandbox.
+    Sandboxes,
 }
 
 impl Kept {
@@ -39,6 +41,7 @@ impl Kept {
             Self::Runs => "runs",
             Self::Worktrees => "worktrees",
             Self::Locks => "locks",
+            Self::Sandboxes => "sandboxes",
         }
     }
 
@@ -46,7 +49,7 @@ impl Kept {
     fn mode(self) -> u32 {
         match self {
             Self::Logs | Self::Runs => 0o700,
-            Self::Worktrees | Self::Locks => 0o777,
+            Self::Worktrees | Self::Locks | Self::Sandboxes => 0o777,
         }
     }
 }

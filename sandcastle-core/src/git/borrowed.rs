@@ -5,7 +5,8 @@
 //! dropped.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
@@ -41,6 +42,30 @@ impl Borrowed {
             .env("GIT_OBJECT_DIRECTORY", repository.common_dir().join("objects"))
             .configuration(Configuration::Ours(settings));
         Ok(Self { folder, git })
+    }
+
+    /// As [`Borrowed::from`], with the branches of the repository, so that only what it does not have is fetched.
+    pub(super) async fn knowing(repository: &Repository) -> Result<Self> {
+        let borrowed = Self::from(repository).await?;
+        let args =
+            ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/remotes", "refs/tags"];
+        borrowed.set_references(&repository.git().does("list the branches", args).await?.stdout)?;
+        Ok(borrowed)
+    }
+
+    /// Makes a folder that has the objects in `objects` and makes new ones in itself, to be fetched from.
+    pub(super) async fn passage(repository: &Repository, objects: &[PathBuf]) -> Result<(TempDir, Git)> {
+        let Self { folder, git } = Self::from(repository).await?;
+        let lines =
+            objects.iter().flat_map(|folder| [folder.as_os_str().as_bytes(), b"\n"]).collect::<Vec<_>>();
+        let write = || {
+            fs::create_dir_all(folder.path().join("objects/info"))?;
+            fs::write(folder.path().join("objects/info/alternates"), lines.concat())
+        };
+        write()
+            .map_err(|error| Error::new(ErrorKind::Io, "make a temporary git folder").with_source(error))?;
+        let git = git.env("GIT_OBJECT_DIRECTORY", folder.path().join("objects"));
+        Ok((folder, git))
     }
 
     /// Returns git, aimed at the folder.

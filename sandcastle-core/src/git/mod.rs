@@ -6,15 +6,20 @@
 
 mod borrowed;
 mod command;
+mod exchange;
 mod fetch;
 mod filtered;
 mod identity;
 mod overrides;
+mod passage;
 mod refs;
 mod repository;
 mod settings;
+mod snapshot;
+mod stand_in;
 mod status;
 mod submodules;
+mod takeover;
 #[cfg(test)]
 pub(crate) mod tests;
 mod wall;
@@ -22,10 +27,12 @@ mod worktrees;
 
 pub(crate) use self::borrowed::Borrowed;
 pub(crate) use self::command::{Answer, DROPPED_VARIABLES, Git, path_from, print};
+pub(crate) use self::exchange::{Exchange, Parcel};
 pub(crate) use self::fetch::Fetch;
 pub(crate) use self::identity::Identity;
 pub(crate) use self::refs::{Refs, branch_ref};
 pub(crate) use self::repository::{Head, Repository};
+pub(crate) use self::stand_in::{Left, Seen, StandIn};
 pub(crate) use self::status::{Change, Hidden, Operation, Status};
 pub(crate) use self::wall::{Wall, read_bounded};
 pub(crate) use self::worktrees::{Presence, Removal, Worktree, real_path};

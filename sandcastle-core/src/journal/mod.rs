@@ -9,6 +9,7 @@
 //! and it agree. What is not known is never removed. And nothing is ever merged from here.
 
 mod clean;
+mod enclosures;
 mod ground;
 mod note;
 mod orphans;

@@ -5,15 +5,13 @@
 //! commit, so it does no harm to recover twice, or twice at once.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::path::Path;
 
 use super::ground::{Ground, PATIENCE, is_half_made};
 use super::reader::History;
 use super::remains::{InUse, tip_without_branch, user_of};
 use super::report::{Rescued, RescuedWork};
 use crate::error::{Error, ErrorKind, Result};
-use crate::git::{Git, Worktree, path_from};
+use crate::git::{Git, Worktree};
 use crate::id::{BranchName, CommitId, RunId};
 use crate::process::{Leftovers, are_own};
 
@@ -136,81 +134,22 @@ async fn snapshot(
     saved: &mut Saved,
 ) -> Result<Option<CommitId>> {
     let (Some(inside), Some(head)) = (ground.inside(listed), &listed.head) else { return Ok(None) };
-    let folder = tempfile::tempdir()
-        .map_err(|error| Error::new(ErrorKind::Io, "make a temporary folder").with_source(error))?;
-    let index = folder.path().join("index");
-    let git = inside.git().clone().timeout(PATIENCE).env("GIT_INDEX_FILE", &index);
-    let git = signed(git, &history.head.started_at);
-    take_index(&git, inside.git_dir(), &index).await?;
-    let committed = tree_of(&git, head).await?;
-    // What was staged may be another state than that of the files. In the middle of a merge there is none.
-    let staged = git.ask(["write-tree"]).await?.line().map(str::to_owned);
-    add_files(&git, listed, saved).await?;
-    let files = git.does("write the tree", ["write-tree"]).await?;
-    let files = files.line().unwrap_or_default().to_owned();
-    let staged = staged.filter(|staged| *staged != committed && *staged != files);
+    let snapshot = inside.snapshot(PATIENCE).await?;
+    let others = snapshot.repositories.iter().map(|path| format!("the repository `{}`", path.display()));
+    saved.left_in_place.extend(others);
+    let (committed, files) = (&snapshot.committed, &snapshot.files);
+    // What was staged may be another state than that of the files.
+    let staged = snapshot.staged.filter(|staged| staged != committed && staged != files);
     if files == committed && staged.is_none() {
         return Ok(None);
     }
+    let git = signed(inside.git().clone().timeout(PATIENCE), &history.head.started_at);
     let mut parents = vec![head.to_string()];
     if let Some(staged) = staged {
         parents.push(commit(&git, &staged, &parents, &format!("staged by the run {}", history.id)).await?);
     }
     let message = format!("uncommitted work of the run {}", history.id);
-    Ok(Some(CommitId::from_git(commit(&git, &files, &parents, &message).await?)))
-}
-
-/// Copies the index, so that only files are read which changed since it was written.
-async fn take_index(git: &Git, state: &Path, index: &Path) -> Result<()> {
-    let own = state.join("index");
-    if fs::symlink_metadata(&own).is_ok_and(|metadata| metadata.is_file()) && fs::copy(&own, index).is_ok() {
-        return Ok(());
-    }
-    git.does("read the tree", ["read-tree", "HEAD"]).await.map(drop)
-}
-
-/// Brings changed, removed and new files into the index. Folders are repositories of their own.
-async fn add_files(git: &Git, listed: &Worktree, saved: &mut Saved) -> Result<()> {
-    let args = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
-    let listing = git.does("list the changed files", args).await?;
-    let (mut here, mut gone) = (Vec::new(), Vec::new());
-    for path in listing.stdout.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
-        let file = path_from(path);
-        if path.ends_with(b"/") {
-            saved.left_in_place.push(format!("the repository `{}`", listed.path.join(file).display()));
-            continue;
-        }
-        let paths = if is_here(&listed.path, &file) { &mut here } else { &mut gone };
-        paths.extend_from_slice(path);
-        paths.push(0);
-    }
-    // What is gone goes first: a file may stand where a folder was.
-    for (how, paths) in [("--force-remove", gone), ("--add", here)] {
-        if paths.is_empty() {
-            continue;
-        }
-        let answer = git.feed(["update-index", how, "-z", "--stdin"], paths).await?;
-        if !answer.is_success() {
-            return Err(answer.refused("read the changed files", &listed.path));
-        }
-    }
-    Ok(())
-}
-
-/// Tells whether a path is something that git can keep, and not in a folder that a link leads to. A folder is one if it
-/// is a repository of its own.
-fn is_here(top: &Path, file: &Path) -> bool {
-    let mut folders = file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
-    let file = top.join(file);
-    folders.all(|folder| top.join(folder).symlink_metadata().is_ok_and(|metadata| metadata.is_dir()))
-        && file.symlink_metadata().is_ok_and(|metadata| {
-            metadata.is_file() || metadata.is_symlink() || (metadata.is_dir() && file.join(".git").exists())
-        })
-}
-
-async fn tree_of(git: &Git, commit: &str) -> Result<String> {
-    let tree = git.does("read a commit", ["rev-parse", "--verify", &format!("{commit}^{{tree}}")]).await?;
-    Ok(tree.line().unwrap_or_default().to_owned())
+    Ok(Some(CommitId::from_git(commit(&git, files, &parents, &message).await?)))
 }
 
 async fn commit(git: &Git, tree: &str, parents: &[String], message: &str) -> Result<String> {

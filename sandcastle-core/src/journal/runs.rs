@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::clean::{Cleaner, Unnamed};
+use super::enclosures::{self, Brought};
 use super::ground::{Force, Ground};
 use super::note::Note;
 use super::reader::{self, History};
 use super::remains::{self, InUse};
-use super::report::{Cleaned, Recovery, RunReport};
+use super::report::{Cleaned, CleanedItem, Recovery, RunReport};
 use super::rescue::{self, Saved};
 use super::shelf;
 use super::writer::{self, JOURNAL};
@@ -75,6 +76,13 @@ impl Runs {
         let config = ConfigDir::of(&repository);
         let folder = config.place_of(Kept::Runs);
         Ok(Self { repository, config, folder })
+    }
+
+    /// Returns the path of the folder `.sandcastle/` of the repository, which need not be there: that of the main work tree,
+    /// also when `cwd` is in another.
+    #[must_use]
+    pub fn config_dir(&self) -> &Path {
+        self.config.path()
     }
 
     /// Lists the runs, the newest first. What is left is looked up for those that ended and left something.
@@ -146,6 +154,14 @@ impl Runs {
         }
         let mut saved = Saved::default();
         rescue::end_processes(&history, &alive, &mut saved).await;
+        for brought in enclosures::bring_back(&self.config, &self.repository, Some(id), Removal::Real).await {
+            saved.left_in_place.extend(match brought {
+                Brought::Home(what, notes) => {
+                    notes.into_iter().map(|note| format!("{what}: {note}")).collect()
+                }
+                Brought::Kept(what, why) => vec![format!("{what}: {why}")],
+            });
+        }
         let ground = Ground::look(&self.repository, &self.config).await?;
         rescue::save(&history, &ground, &in_use, &mut saved).await?;
         let mut run = remains::found(&history, &ground, &in_use).await;
@@ -196,6 +212,14 @@ impl Runs {
         let all = self.read_all()?;
         let (in_use, alive) = (in_use(&all), alive(&all));
         let unnamed = Unnamed::beside(&all, &self.folder);
+        for brought in enclosures::bring_back(&self.config, &self.repository, only, removal).await {
+            let all_is_here = "all that was done in it is in the repository";
+            let (list, what, why) = match brought {
+                Brought::Home(what, _) => (&mut cleaned.removed, what, all_is_here.to_owned()),
+                Brought::Kept(what, why) => (&mut cleaned.kept, what, why),
+            };
+            list.push(CleanedItem { run: only.cloned(), what, why });
+        }
         for (id, read) in all {
             if only.is_some_and(|only| *only != id) {
                 continue;

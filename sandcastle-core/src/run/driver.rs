@@ -78,6 +78,7 @@ impl Job {
             below: &self.checked.below,
             environment: &self.checked.environment,
             bounds: self.bounds(),
+            run: &self.checked.run,
         }
     }
 

@@ -161,6 +161,13 @@ impl Lot {
         journal.as_ref().map(|journal| journal.mark().variable())
     }
 
+    /// Notes something of the sandbox, where there is a journal.
+    pub(super) fn note(&self, note: &Note) {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        // That it cannot be written is told with the end of the journal.
+        let _ = journal.as_ref().map(|journal| journal.note(note));
+    }
+
     /// Notes what became of the work tree.
     fn end_journal(&self, path: PathBuf, mut closed: Closed) -> Closed {
         let Some(journal) = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take() else {

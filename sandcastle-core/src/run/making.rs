@@ -33,6 +33,7 @@ pub(super) struct Making {
     pub(super) environment: Environment,
     secrets: Secrets,
     pub(super) plan: Arc<Plan>,
+    run: RunId,
     /// What is made is written down here; there is none where nothing is made, or where it belongs to somebody else.
     pub(super) journal: Option<Journal>,
     limits: Limits,
@@ -55,7 +56,7 @@ impl Making {
         let repository = Repository::discover(&cwd).await?;
         let run = RunId::generate();
         let plan = Plan::new(&repository, &site.strategy(), &run, site.name.as_deref()).await?;
-        let mut making = Self::with(site, sandbox, &cwd, repository, Arc::new(plan)).await?;
+        let mut making = Self::with(site, sandbox, &cwd, repository, Arc::new(plan), run.clone()).await?;
         if let Some(worktree) = making.plan.folder(1) {
             making.plan.reserve().await?;
             check_nobody_is_left(&making.repository, &making.plan, 1)?;
@@ -114,7 +115,7 @@ impl Making {
         let cwd = entry::check_folder(site.cwd.as_deref().or(Some(&lot.cwd)))?;
         entry::check_lot(lot, &cwd)?;
         let repository = Repository::discover(&cwd).await?;
-        Self::with(site, sandbox, &cwd, repository, Arc::clone(&lot.plan)).await
+        Self::with(site, sandbox, &cwd, repository, Arc::clone(&lot.plan), RunId::generate()).await
     }
 
     async fn with(
@@ -123,6 +124,7 @@ impl Making {
         cwd: &Path,
         repository: Repository,
         plan: Arc<Plan>,
+        run: RunId,
     ) -> Result<Self> {
         let mut environment = Environment::of(&ConfigDir::of(&repository), sandbox, None, &site.env)?;
         if sandbox.is_some() && !environment.knows_the_author() {
@@ -137,6 +139,7 @@ impl Making {
             environment,
             secrets,
             plan,
+            run,
             journal: None,
             limits: Limits::new(Duration::MAX, Duration::MAX, None),
             cancel: CancellationToken::new(),
@@ -205,6 +208,7 @@ impl Making {
             below: &self.below,
             environment: &self.environment,
             bounds: Bounds { timeouts: &self.site.timeouts, limits: &self.limits, cancel: &self.cancel },
+            run: &self.run,
         }
     }
 

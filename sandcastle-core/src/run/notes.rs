@@ -12,6 +12,7 @@ use crate::id::SessionId;
 use crate::journal::{Begun, Fate, Format, Note, NotedCommit, Origin};
 use crate::output::locate::Locator;
 use crate::output::{OutputFormat, OutputSpec};
+use crate::sandbox::SandboxHandle;
 use crate::worktree::{Landed, Landing, Plan};
 
 /// Describes a run before it does anything.
@@ -62,6 +63,20 @@ impl Ledger {
     pub(super) fn note_closed(&mut self, path: &Path, preserved: bool) {
         let fate = if preserved { Fate::Preserved } else { Fate::Removed };
         self.note(&Note::WorktreeClosed { path: path.to_path_buf().into(), fate });
+    }
+
+    /// Notes a sandbox that can outlive this process.
+    pub(super) fn note_sandbox(&mut self, provider: &str, sandbox: &dyn SandboxHandle) {
+        if let Some(id) = sandbox.id() {
+            self.note(&Note::Sandbox { provider: provider.to_owned(), id });
+        }
+    }
+
+    /// Notes that a sandbox is gone.
+    pub(super) fn note_sandbox_closed(&mut self, sandbox: &dyn SandboxHandle) {
+        if let Some(id) = sandbox.id() {
+            self.note(&Note::SandboxClosed { id });
+        }
     }
 
     /// Notes the conversation that the agent named.

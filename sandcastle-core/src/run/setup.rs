@@ -15,8 +15,9 @@ use super::trace;
 use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
+use crate::id::RunId;
 use crate::journal::{Orphans, orphans_in};
-use crate::sandbox::{SandboxHandle, SandboxProvider, SandboxRequest};
+use crate::sandbox::{Mounted, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
 use crate::worktree::{self, Place, Plan};
 
 /// What it takes to make a place ready.
@@ -29,6 +30,8 @@ pub(super) struct SetUp<'a> {
     pub(super) below: &'a Path,
     pub(super) environment: &'a Environment,
     pub(super) bounds: Bounds<'a>,
+    /// The run that it is made for.
+    pub(super) run: &'a RunId,
 }
 
 /// Something to tell of the making.
@@ -89,12 +92,16 @@ impl SetUp<'_> {
         place: &Place,
         teller: &Teller<'_>,
     ) -> Result<Arc<dyn SandboxHandle>> {
-        let sandbox = self.start(provider, place.top()).await?;
+        let sandbox = self.start(provider, place).await?;
         let host_cwd = joined(place.top(), self.below);
         let inside = joined(sandbox.worktree(), self.below);
         let host = Shell { sandbox: None, cwd: &host_cwd, env: self.environment.on_host() };
         let shell = Shell { sandbox: Some(&*sandbox), cwd: &inside, env: self.environment.variables() };
-        match self.site.hooks.run_sandbox_ready(&host, &shell, &self.bounds, teller).await {
+        let hooks = async {
+            self.site.hooks.run_sandbox_ready(&host, &shell, &self.bounds, teller).await?;
+            if self.site.hooks.has_any() { self.level(&*sandbox, teller).await } else { Ok(()) }
+        };
+        match hooks.await {
             Ok(()) => Ok(sandbox),
             Err(error) => match self.close(provider, &*sandbox).await {
                 None => Err(error),
@@ -103,11 +110,29 @@ impl SetUp<'_> {
         }
     }
 
-    async fn start(&self, provider: &dyn SandboxProvider, top: &Path) -> Result<Arc<dyn SandboxHandle>> {
+    async fn start(&self, provider: &dyn SandboxProvider, place: &Place) -> Result<Arc<dyn SandboxHandle>> {
         let what = format!("make the sandbox `{}`", provider.name());
         let limit = self.bounds.timeouts.sandbox_start;
-        let making = provider.create(SandboxRequest::new(top)).instrument(trace::sandbox(provider.name()));
-        self.bounds.step(&what, limit, making).await
+        let mut request = SandboxRequest::new(place.top());
+        request.owner.repository = self.repository.home().to_path_buf();
+        request.owner.run = Some(self.run.clone());
+        let making = async {
+            match provider.sharing() {
+                Sharing::Mounts => Mounted::make(provider, place.repository(), request).await,
+                _ => provider.create(request).await,
+            }
+        };
+        self.bounds.step(&what, limit, making.instrument(trace::sandbox(provider.name()))).await
+    }
+
+    /// Has the host and the sandbox see the same: what was done inside is brought back, then what was done here is brought in.
+    pub(super) async fn level(&self, sandbox: &dyn SandboxHandle, teller: &Teller<'_>) -> Result<()> {
+        let limit = self.bounds.timeouts.sandbox_start;
+        let levelling = async {
+            sandbox.bring_back().await?.into_iter().for_each(|note| teller.warn(note));
+            sandbox.bring_in().await
+        };
+        self.bounds.step("bring the sandbox up to date", limit, levelling).await
     }
 
     /// Closes a sandbox, and says what is wrong if it does not close: what was brought by then outweighs that.

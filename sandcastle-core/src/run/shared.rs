@@ -17,6 +17,7 @@ use super::worktree::CloseResult;
 use crate::agent::Agent;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::BranchName;
+use crate::journal::Note;
 use crate::output::AgentOutput;
 use crate::sandbox::{
     self, BoxFuture, Copied, CopyLimits, Output, Program, SandboxHandle, SandboxProvider, SandboxRequest,
@@ -95,6 +96,7 @@ pub struct Sandbox {
     lot: Arc<Lot>,
     handle: Arc<dyn SandboxHandle>,
     worktree: PathBuf,
+    /// Where commands run, as seen inside.
     cwd: PathBuf,
     env: Arc<[(OsString, OsString)]>,
     branch: BranchName,
@@ -148,8 +150,11 @@ impl Sandbox {
     fn around(provider: Arc<dyn SandboxProvider>, making: Making, made: Made, tenure: Tenure) -> Self {
         let Made { place, sandbox, warnings } = made;
         let (worktree, branch) = (place.top().to_path_buf(), place.branch().clone());
-        let (cwd, env) = (making.cwd_in(&worktree), making.environment.variables().into());
+        let (cwd, env) = (making.cwd_in(sandbox.worktree()), making.environment.variables().into());
         let lot = Lot::new(making, place, "sandbox").with_sandbox(Arc::clone(&sandbox));
+        if let Some(id) = sandbox.id() {
+            lot.note(&Note::Sandbox { provider: provider.name().to_owned(), id });
+        }
         Self {
             provider,
             lot: Arc::new(lot),
@@ -167,6 +172,10 @@ impl Sandbox {
     #[must_use]
     pub fn worktree(&self) -> &Path {
         &self.worktree
+    }
+
+    pub(crate) fn handle(&self) -> &dyn SandboxHandle {
+        &*self.handle
     }
 
     /// Returns the branch of the work tree.
@@ -249,6 +258,7 @@ impl Sandbox {
             }
         };
         running.sweep().await;
+        self.handle.bring_back().await?;
         Ok(Executed { exit: Exit::from(status), stdout, stderr: running.stderr().text() })
     }
 
@@ -307,11 +317,15 @@ impl Sandbox {
 
     async fn end(&self) -> Result<()> {
         let limit = self.lot.site.timeouts.sandbox_close;
-        tokio::time::timeout(limit, self.handle.close()).await.unwrap_or_else(|_| {
+        let closed = tokio::time::timeout(limit, self.handle.close()).await.unwrap_or_else(|_| {
             let name = self.provider.name();
             Err(Error::new(ErrorKind::StepTimeout, format!("close the sandbox `{name}` within {limit:?}"))
                 .with_hint("raise `sandbox_close` in the timeouts of the sandbox"))
-        })
+        });
+        if let (Ok(()), Some(id)) = (&closed, self.handle.id()) {
+            self.lot.note(&Note::SandboxClosed { id });
+        }
+        closed
     }
 }
 
@@ -366,6 +380,10 @@ impl SandboxHandle for Lent {
 
     fn home_inside(&self) -> Option<PathBuf> {
         self.0.home_inside()
+    }
+
+    fn bring_in(&self) -> BoxFuture<'_, Result<()>> {
+        self.0.bring_in()
     }
 
     fn bring_back(&self) -> BoxFuture<'_, Result<Vec<String>>> {

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::driver::Job;
@@ -27,6 +28,8 @@ pub(super) struct Workplace {
     wall: Wall,
     /// How long collecting the commits may take.
     limit: Duration,
+    /// Whether something was done inside that could not be brought back.
+    is_cut_off: AtomicBool,
 }
 
 /// Whether the work tree is put away with the workplace.
@@ -63,7 +66,8 @@ impl Workplace {
         let tenure = Tenure::take(job, number, ledger).await?;
         match Self::furnished(job, &tenure, ledger).await {
             Ok((shelter, origin, wall)) => {
-                Ok(Self { tenure, shelter, origin, wall, limit: job.timeouts().commit_collection })
+                let limit = job.timeouts().commit_collection;
+                Ok(Self { tenure, shelter, origin, wall, limit, is_cut_off: AtomicBool::new(false) })
             }
             Err(error) => {
                 let was_made = matches!(&tenure, Tenure::Own(place) if place.is_fresh());
@@ -79,6 +83,10 @@ impl Workplace {
 
     async fn furnished(job: &Job, tenure: &Tenure, ledger: &mut Ledger) -> Result<(Shelter, Origin, Wall)> {
         let shelter = Shelter::make(job, tenure, ledger).await?;
+        if let Shelter::Lent(handle) = &shelter {
+            let mut listener = |notice| ledger.notice(notice);
+            job.setup().level(&**handle, &Teller::new(&mut listener)).await?;
+        }
         // Hooks may commit, and may set the repository up; neither is the agent's doing.
         let begin = async {
             let wall = Wall::before(tenure.place().repository()).await?;
@@ -113,8 +121,18 @@ impl Workplace {
     }
 
     /// Finds the commits that the agent has made by now.
+    ///
+    /// What was done inside is brought back for that. Where a branch was moved here then, whoever goes on inside sees it.
     pub(super) async fn gather(&self) -> Result<Gathered> {
-        self.tenure.place().gather(&self.origin, self.limit).await
+        let brought = self.sandbox().bring_back().await;
+        self.is_cut_off.store(brought.is_err(), Ordering::Relaxed);
+        let notes = brought?;
+        let mut gathered = self.tenure.place().gather(&self.origin, self.limit).await?;
+        if !gathered.notes.is_empty() {
+            self.sandbox().bring_in().await?;
+        }
+        gathered.notes.splice(0..0, notes);
+        Ok(gathered)
     }
 
     /// Brings the commits home and puts everything away.
@@ -135,6 +153,10 @@ impl Workplace {
                 self.tenure.keep("the agent changed the repository", ledger);
                 return Err(error);
             }
+        }
+        if self.is_cut_off.into_inner() {
+            self.tenure.keep("what was done inside could not be brought back", ledger);
+            return gathered.map(drop);
         }
         if work == Work::Unanswered {
             self.tenure.keep("the answer was not valid", ledger);
@@ -251,15 +273,17 @@ impl Shelter {
         if let Tenure::Own(place) = tenure {
             setup.prepare(place, &teller).await?;
         }
-        Ok(Self::Own(setup.make_sandbox(&*job.settings.sandbox, tenure.place(), &teller).await?))
+        let made = setup.make_sandbox(&*job.settings.sandbox, tenure.place(), &teller).await?;
+        ledger.note_sandbox(job.settings.sandbox.name(), &*made);
+        Ok(Self::Own(made))
     }
 
     /// Closes the sandbox, if it is ours to close.
     async fn close(&self, job: &Job, ledger: &mut Ledger) {
-        if let Self::Own(handle) = self
-            && let Some(trouble) = job.setup().close(&*job.settings.sandbox, &**handle).await
-        {
-            ledger.warn(trouble);
+        let Self::Own(handle) = self else { return };
+        match job.setup().close(&*job.settings.sandbox, &**handle).await {
+            None => ledger.note_sandbox_closed(&**handle),
+            Some(trouble) => ledger.warn(trouble),
         }
     }
 }

@@ -3,23 +3,35 @@
 //! A [`SandboxProvider`] makes sandboxes; a [`SandboxHandle`] is one that was made. The engine starts an agent only
 //! through a handle. What an agent is, is not known here.
 
+mod bubblewrap;
 mod container;
 mod copy;
+mod isolated;
+mod mounted;
+mod network;
 mod none;
+mod proxy;
 mod request;
+mod ssh;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub use self::bubblewrap::Bubblewrap;
 pub use self::container::{Docker, Init, Podman, Selinux};
 pub(crate) use self::container::{Left, left, remove_left};
 pub use self::copy::{Copied, CopyLimits, copy_in, copy_out};
+pub use self::isolated::{Isolated, IsolatedHandle, IsolatedProvider};
+pub(crate) use self::mounted::Mounted;
+pub use self::network::Network;
 pub use self::none::NoSandbox;
 pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};
+pub use self::ssh::Ssh;
 use crate::error::Result;
 pub use crate::process::{Afterwards, Inherit, Line, Output, Program, RemoteShell, Running, Streams, Tail};
 
@@ -79,6 +91,15 @@ pub trait SandboxHandle: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Has programs inside see the work tree and its repository as they are on this host now, where the two share no files. It
+    /// is called before each run, when all that was done inside was brought back.
+    ///
+    /// # Errors
+    /// When it does not get there.
+    fn bring_in(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Brings what was done inside to the work tree on this host, where the two share no files, and returns what is to be
     /// warned of. It is called after each agent process, as often as there is one.
     ///
@@ -92,8 +113,23 @@ pub trait SandboxHandle: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// As the operating system gives them.
-    fn start(&self, program: Program) -> BoxFuture<'_, std::io::Result<Running>>;
+    fn start(&self, program: Program) -> BoxFuture<'_, io::Result<Running>>;
 
     /// Ends the sandbox and everything inside.
     fn close(&self) -> BoxFuture<'_, Result<()>>;
+}
+
+/// Listens to a program to its end; a bad one is an error with what it said.
+async fn ended(running: &mut Running, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let status = loop {
+        match running.next().await? {
+            Output::Stdout(bytes) => take(bytes)?,
+            Output::Exited(status) => break status,
+        }
+    };
+    if status.success() {
+        return Ok(());
+    }
+    let said = running.stderr().text();
+    Err(io::Error::other(format!("it ended with {status}: {}", said.trim())))
 }

@@ -25,6 +25,12 @@ impl Failure {
         Self { exit: Exit::Usage, json: json!({ "kind": "usage", "message": text }), text }
     }
 
+    /// Something of this kind that could not be done.
+    pub(crate) fn of_kind(exit: Exit, kind: &str, what: impl Display) -> Self {
+        let text = format!("failed to {what}");
+        Self { exit, json: json!({ "kind": kind, "message": text }), text }
+    }
+
     /// A file that cannot be used; nothing was begun.
     pub(crate) fn input(what: impl Display, error: impl Display) -> Self {
         Self::usage(format!("failed to {what}: {error}"))
@@ -201,6 +207,7 @@ fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::PromptExpansion => "prompt-expansion",
         ErrorKind::StepTimeout => "step-timeout",
         ErrorKind::Sandbox => "sandbox",
+        ErrorKind::Sync => "sync",
         ErrorKind::AgentStart => "agent-start",
         ErrorKind::AgentFailed => "agent-failed",
         ErrorKind::SessionNotFound => "session-not-found",

@@ -1,13 +1,18 @@
 //! The `sandcastle` command.
 //!
-//! `cli` says what can be typed, `commands` does it, `reporter` shows what happens, `exit` says how it ended. This is
-//! the only place that writes to the terminal, reads the environment or ends the process.
+//! `cli` says what can be typed, `commands` does it, `reporter` shows what happens, `exit` says how it ended. `scaffold`,
+//! `images` and `doctor` are what the command can do beside running agents. This is the only place that writes to the
+//! terminal, reads the environment or ends the process.
 
 mod cli;
 mod commands;
+mod doctor;
 mod exit;
 mod failure;
+mod images;
+mod programs;
 mod reporter;
+mod scaffold;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -1,5 +1,10 @@
 //! The `sandcastle` command as a script sees it: its output, its exit codes, one JSON object.
 
+mod doctor;
+mod images;
+mod init;
+mod scaffold_files;
+mod scaffolds;
 mod strategies;
 
 use rustix::process::Signal;

@@ -1,5 +1,8 @@
-//! Sandboxes with real engines behind them, as programs inside and people outside see them.
+//! Runs in sandboxes: those that are built in, and providers of a user's own.
 
+mod bubblewrap;
 mod containers;
 mod docker;
+mod isolated;
 mod podman;
+mod ssh;

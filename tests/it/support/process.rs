@@ -26,6 +26,7 @@ pub(crate) struct Invocation {
     environment: Vec<(String, String)>,
     folder: PathBuf,
     input: String,
+    patience: Duration,
 }
 
 /// A program that runs. Dropping it kills its process group.
@@ -34,6 +35,7 @@ pub(crate) struct Running {
     child: Child,
     stdout: File,
     stderr: File,
+    patience: Duration,
 }
 
 /// A program that ended.
@@ -52,7 +54,14 @@ impl Invocation {
             environment: Vec::new(),
             folder: folder.to_owned(),
             input: String::new(),
+            patience: PATIENCE,
         }
+    }
+
+    /// Lets the program run for longer than others before its test fails.
+    pub(crate) fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     pub(crate) fn arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
@@ -112,7 +121,7 @@ impl Invocation {
         let mut stdin = child.stdin.take().expect("standard input is a pipe");
         // A program that ends without reading its input is for the test to judge.
         let _ = stdin.write_all(self.input.as_bytes());
-        Running { child, stdout, stderr }
+        Running { child, stdout, stderr, patience: self.patience }
     }
 }
 
@@ -129,9 +138,10 @@ impl Running {
             if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
                 break status;
             }
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > self.patience {
                 let (stdout, stderr) = self.printed();
-                panic!("still running after {PATIENCE:?}\nstdout: {stdout}\nstderr: {stderr}");
+                let patience = self.patience;
+                panic!("still running after {patience:?}\nstdout: {stdout}\nstderr: {stderr}");
             }
             thread::sleep(Duration::from_millis(5));
         };

@@ -10,10 +10,11 @@ use std::path::Path;
 
 use super::account::Account;
 use super::engine::Engine;
+use super::gate::Gate;
 use super::mounts::Bind;
 use super::settings::{Init, Privileges, Root, Selinux, Settings};
 use crate::error::{Error, ErrorKind, Result};
-use crate::sandbox::{Access, SandboxRequest};
+use crate::sandbox::{Access, Network, SandboxRequest};
 
 /// Folders that programs expect to be able to write.
 const SCRATCH: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
@@ -28,10 +29,11 @@ pub(super) struct Plan<'a> {
     pub(super) worktree: &'a Path,
     pub(super) home: Option<&'a Path>,
     pub(super) binds: &'a [Bind],
+    pub(super) gate: Option<&'a Gate>,
 }
 
 impl Plan<'_> {
-    /// Writes the arguments up to the image. The shell's follow.
+    /// Writes the arguments up to those of the first shell inside, which follow.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidOptions`] when a number is none that an engine takes.
@@ -53,6 +55,7 @@ impl Plan<'_> {
         args.option("--workdir", self.worktree);
         args.option("--entrypoint", "sh");
         args.0.push(OsString::from(&self.settings.image));
+        args.0.extend(self.gate.into_iter().flat_map(Gate::before_the_shell));
         Ok(args.0)
     }
 
@@ -115,6 +118,9 @@ impl Plan<'_> {
         if settings.client.engine() == Engine::Podman {
             // Otherwise it hands over the proxies of this process's environment, with the passwords in them.
             args.option("--http-proxy", "false");
+        }
+        if let Some(Network::Off | Network::Limited(_)) = settings.network {
+            args.option("--network", "none");
         }
         for network in &settings.networks {
             args.option("--network", network);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::gate::Gate;
 use super::instance::Container;
 use crate::error::Result;
 use crate::process::{Line, Program, Running, Streams};
@@ -28,6 +29,8 @@ pub(super) struct Handle {
     /// That home on this host, if it is mounted.
     pub(super) home_here: Option<PathBuf>,
     pub(super) env: Variables,
+    /// What brings programs inside to the hosts that they may reach.
+    pub(super) gate: Mutex<Option<Gate>>,
     pub(super) is_closed: AtomicBool,
 }
 
@@ -72,6 +75,12 @@ impl SandboxHandle for Handle {
         Some(self.container.name().to_owned())
     }
 
+    fn bring_back(&self) -> BoxFuture<'_, Result<Vec<String>>> {
+        let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = gate.as_ref().and_then(Gate::refused).into_iter().collect();
+        Box::pin(async { Ok(refused) })
+    }
+
     fn start(&self, program: Program) -> BoxFuture<'_, io::Result<Running>> {
         let program = self.completed(program);
         Box::pin(async move {
@@ -93,6 +102,7 @@ impl SandboxHandle for Handle {
             }
             self.container.remove().await?;
             self.is_closed.store(true, Ordering::Release);
+            self.gate.lock().unwrap_or_else(PoisonError::into_inner).take();
             // Its client ends with it.
             if let Some(line) = self.take_line() {
                 line.abandon();

@@ -1,7 +1,7 @@
 //! Containers of Docker and Podman: one implementation, whose engine is a parameter.
 //!
 //! `settings` is what a provider is told, `image` and `account` what follows from it, `mounts` and `arguments` how that is said
-//! to an engine; `start` makes a container, `probe` asks it whether an agent could work in it, `handle` is one that was made.
+//! to an engine, `gate` the way to named hosts; `start` makes a container, `probe` asks it whether an agent could work in it, `handle` is one that was made.
 //! `client` is the only place that calls an engine, and `refusal` what it says when it does not do as it is told. Which paths
 //! git needs is not known here: a request says what is to be mounted.
 
@@ -9,6 +9,7 @@ mod account;
 mod arguments;
 mod client;
 mod engine;
+mod gate;
 mod handle;
 mod image;
 mod instance;
@@ -28,7 +29,7 @@ pub(crate) use self::orphans::{Left, left, remove_left};
 use self::settings::{EngineSocket, Privileges, Root, Settings, setters};
 pub use self::settings::{Init, Selinux};
 use crate::error::Result;
-use crate::sandbox::{BoxFuture, Mount, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
+use crate::sandbox::{BoxFuture, Mount, Network, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
 
 /// Runs agents in containers of Docker.
 ///
@@ -38,7 +39,7 @@ use crate::sandbox::{BoxFuture, Mount, SandboxHandle, SandboxProvider, SandboxRe
 ///
 /// Programs inside are the user that the work tree belongs to, have no capabilities and gain no rights, and can write in the
 /// work tree, their home and `/tmp`, and nowhere else; what they print is kept by nobody but the run. They have the engine's default
-/// network. All that is loosened by name, one thing at a time. What a container cannot keep from them, and for whom rootless
+/// network. All that is changed by name, one thing at a time. What a container cannot keep from them, and for whom rootless
 /// engines or virtual machines are, is said in `docs/SECURITY.md`.
 ///
 /// Where this process is root's, programs inside are root too, though without any of its powers. The home of an image that
@@ -66,9 +67,9 @@ pub struct Docker {
 /// newer; with an older one, say `.userns("keep-id")`.
 ///
 /// ```
-/// use sandcastle_core::sandbox::Podman;
+/// use sandcastle_core::sandbox::{Network, Podman};
 ///
-/// let sandbox = Podman::new("sandcastle:my-project").join_network("none");
+/// let sandbox = Podman::new("sandcastle:my-project").network(Network::limited(["api.anthropic.com"]));
 /// # let _ = sandbox;
 /// ```
 #[derive(Clone, Debug)]

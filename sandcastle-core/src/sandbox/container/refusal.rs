@@ -42,6 +42,9 @@ const HINTS: &[(&[&str], Hint)] = &[
     (&["newuidmap"], |_| rootless()),
     (&["keep-id", "unrecognized"], |_| old_podman()),
     (&["invalid user namespace mode"], |_| old_podman()),
+    (&["socat does not listen"], |_| {
+        "install `socat` in the image: it brings programs to the proxy that limits the network".to_owned()
+    }),
     (&["slirp4netns"], |_| network_program()),
     (&["pasta"], |_| network_program()),
     (&["setrlimit"], |_| "lower `default_ulimits` in containers.conf to what this host allows".to_owned()),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::client::Client;
 use super::engine::Engine;
-use crate::sandbox::Mount;
+use crate::sandbox::{Mount, Network};
 use crate::secret::Variables;
 
 /// How many processes and threads a container may have unless it is told otherwise.
@@ -68,6 +68,7 @@ pub(super) struct Settings {
     pub(super) userns: Option<String>,
     pub(super) home: Option<PathBuf>,
     pub(super) mounts: Vec<Mount>,
+    pub(super) network: Option<Network>,
     pub(super) networks: Vec<String>,
     pub(super) groups: Vec<String>,
     pub(super) devices: Vec<String>,
@@ -94,6 +95,7 @@ impl Settings {
             userns: None,
             home: None,
             mounts: Vec::new(),
+            network: None,
             networks: Vec::new(),
             groups: Vec::new(),
             devices: Vec::new(),
@@ -159,6 +161,15 @@ macro_rules! setters {
         #[must_use]
         pub fn mount(mut self, mount: Mount) -> Self {
             self.settings.mounts.push(mount);
+            self
+        }
+
+        /// Says what of the network programs inside can reach. By default they have the engine's own network, which is [`Network::On`].
+        ///
+        /// [`Network::Limited`] goes by a proxy on this host: the engine has to run on it, and the image needs `socat`.
+        #[must_use]
+        pub fn network(mut self, network: Network) -> Self {
+            self.settings.network = Some(network);
             self
         }
 

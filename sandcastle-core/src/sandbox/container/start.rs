@@ -12,6 +12,7 @@ use futures_util::future::join;
 
 use super::account::{self, Account, Caller};
 use super::arguments::Plan;
+use super::gate::Gate;
 use super::handle::Handle;
 use super::image::Image;
 use super::instance::Container;
@@ -22,6 +23,7 @@ use super::refusal::refusal;
 use super::settings::Settings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Afterwards, Line};
+use crate::sandbox::proxy::forward;
 use crate::sandbox::{SandboxHandle, SandboxRequest};
 
 /// Makes a container for what is asked for.
@@ -33,7 +35,9 @@ pub(super) async fn start(settings: &Settings, request: SandboxRequest) -> Resul
     account.check(settings, &image).inspect_err(|_| Image::forget(&settings.client, &settings.image))?;
     let home = settings.home.clone().or(image.home);
     let worktree = mounts::worktree_inside(&request);
-    let binds = mounts::binds(settings, &request, Inside { worktree: &worktree, home: home.as_deref() })?;
+    let mut binds = mounts::binds(settings, &request, Inside { worktree: &worktree, home: home.as_deref() })?;
+    let gate = Gate::open(settings)?;
+    binds.extend(gate.as_ref().map(|gate| gate.bind(settings.selinux)));
     let name = format!("sandcastle-{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
     let plan = Plan {
         settings,
@@ -43,6 +47,7 @@ pub(super) async fn start(settings: &Settings, request: SandboxRequest) -> Resul
         worktree: &worktree,
         home: home.as_deref(),
         binds: &binds,
+        gate: gate.as_ref(),
     };
     let container = Arc::new(Container::new(settings.client.clone(), name.clone(), plan.arguments()?));
     let parents = mounts::parents_of_files(&binds, home.as_deref());
@@ -54,7 +59,7 @@ pub(super) async fn start(settings: &Settings, request: SandboxRequest) -> Resul
         asked.check(&found).map(|()| found)
     });
     match found {
-        Ok(found) => Ok(Arc::new(making.made(settings, worktree, found.home, &binds))),
+        Ok(found) => Ok(Arc::new(making.made(settings, worktree, found.home, &binds, gate))),
         Err(error) => {
             Image::forget(&settings.client, &settings.image);
             making.discard().await;
@@ -91,7 +96,14 @@ impl Making {
         }
     }
 
-    fn made(mut self, settings: &Settings, worktree: PathBuf, home: PathBuf, binds: &[Bind]) -> Handle {
+    fn made(
+        mut self,
+        settings: &Settings,
+        worktree: PathBuf,
+        home: PathBuf,
+        binds: &[Bind],
+        gate: Option<Gate>,
+    ) -> Handle {
         let home = settings.env.get("HOME").map_or(home, PathBuf::from);
         let bind = binds.iter().rev().find(|bind| bind.inside == home);
         Handle {
@@ -100,7 +112,8 @@ impl Making {
             worktree,
             home_here: bind.map(|bind| bind.host.clone()),
             home,
-            env: settings.env.clone(),
+            env: gate.iter().flat_map(|_| forward::variables()).chain(settings.env.iter().cloned()).collect(),
+            gate: Mutex::new(gate),
             is_closed: AtomicBool::new(false),
         }
     }

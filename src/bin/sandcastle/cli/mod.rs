@@ -5,6 +5,8 @@
 
 mod agent;
 mod container;
+mod images;
+mod init;
 mod interactive;
 mod prompt;
 mod run;
@@ -16,8 +18,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::agent::{AgentArgs, Sandbox, SessionArgs};
+pub(crate) use self::agent::{AgentArgs, NetworkChoice, Sandbox, SessionArgs};
 pub(crate) use self::container::ContainerArgs;
+pub(crate) use self::images::{DockerCommand, ImageArgs, PodmanCommand};
+pub(crate) use self::init::{InitArgs, SandboxChoice, Template, Tracker, word};
 pub(crate) use self::interactive::InteractiveArgs;
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::run::RunArgs;
@@ -94,6 +98,23 @@ pub(crate) enum Command {
     /// See what ran, and what runs left that were killed.
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// Make the folder `.sandcastle/`: a small Rust program that runs agents on this repository, with its prompts.
+    ///
+    /// What no flag says is asked for on the terminal; without one, `--agent`, `--sandbox`, `--issue-tracker` and
+    /// `--template` are needed. Nothing that is there already is overwritten, and nothing is written before everything
+    /// was checked. Then `cargo run --manifest-path .sandcastle/Cargo.toml` runs the program.
+    Init(Box<InitArgs>),
+    /// Build and remove the Docker image that agents work in.
+    #[command(subcommand)]
+    Docker(DockerCommand),
+    /// Build and remove the Podman image that agents work in.
+    #[command(subcommand)]
+    Podman(PodmanCommand),
+    /// See which agents, sandboxes and tools work on this machine, and how to get the others.
+    ///
+    /// No key and no session of yours is used: agents are only asked for their version, in an empty environment and with
+    /// a home folder of their own. Fails only if git cannot be used.
+    Doctor,
 }
 
 #[derive(Debug, Args)]

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use sandcastle::sandbox::{Access, Docker, Mount, Podman, SandboxProvider};
+use sandcastle::sandbox::{Access, Docker, Mount, Network, Podman, SandboxProvider};
 
 use crate::cli::{ContainerArgs, Sandbox};
 use crate::failure::Failure;
 
 /// Applies the flags to a provider of either engine: they have the same setters.
 macro_rules! told {
-    ($provider:expr, $args:expr) => {{
+    ($provider:expr, $args:expr, $network:expr) => {{
         let (mut provider, args): (_, &ContainerArgs) = ($provider, $args);
+        if let Some(network) = $network {
+            provider = provider.network(network);
+        }
         if let Some((uid, gid)) = args.container_user {
             provider = provider.user(uid, gid);
         }
@@ -48,6 +51,7 @@ macro_rules! told {
 pub(super) fn provider(
     sandbox: Sandbox,
     args: &ContainerArgs,
+    network: Option<Network>,
 ) -> Result<Option<Arc<dyn SandboxProvider>>, Failure> {
     let image = || {
         args.image.as_deref().ok_or_else(|| {
@@ -56,8 +60,8 @@ pub(super) fn provider(
         })
     };
     Ok(match (sandbox, args.given()) {
-        (Sandbox::Docker, _) => Some(told!(Docker::new(image()?), args)),
-        (Sandbox::Podman, _) => Some(told!(Podman::new(image()?), args)),
+        (Sandbox::Docker, _) => Some(told!(Docker::new(image()?), args, network)),
+        (Sandbox::Podman, _) => Some(told!(Podman::new(image()?), args, network)),
         (_, None) => None,
         (_, Some(flag)) => {
             return Err(Failure::usage(format!(

@@ -2,10 +2,14 @@
 
 mod ask;
 mod container;
+mod doctor;
 mod extract;
+mod images;
+mod init;
 mod interactive;
 mod options;
 mod output;
+mod questions;
 mod run;
 mod runs;
 mod schema;
@@ -24,6 +28,10 @@ pub(crate) async fn run(command: Command, reporter: &Reporter) -> Result<Exit, F
         Command::Extract(args) => extract::extract(&args, reporter),
         Command::Schema(command) => schema::schema(&command, reporter),
         Command::Runs(command) => runs::runs(command, reporter).await,
+        Command::Init(args) => init::init(*args, reporter).await,
+        Command::Docker(command) => images::docker(command, reporter).await,
+        Command::Podman(command) => images::podman(command, reporter).await,
+        Command::Doctor => doctor::doctor(reporter).await,
         Command::Interactive(args) => interactive::interactive(*args, reporter).await,
     }
 }

@@ -48,6 +48,13 @@ impl Reporter {
         }
     }
 
+    /// Shows a line of something that goes on.
+    pub(crate) fn progress(&self, line: &str) {
+        if self.verbosity != Verbosity::Quiet {
+            let _ = writeln!(io::stderr(), "{}", clean(line));
+        }
+    }
+
     /// Prints a result: `json` for a program, `human` for a person.
     pub(crate) fn result(&self, json: &Value, human: &str) -> Result<(), Failure> {
         let text = match self.format {

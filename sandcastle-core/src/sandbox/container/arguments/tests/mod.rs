@@ -23,6 +23,7 @@ fn of(settings: &Settings, change: impl FnOnce(&mut SandboxRequest)) -> Vec<Stri
         worktree: &worktree,
         home: Some(&home),
         binds: &binds,
+        gate: None,
     };
     plan.arguments().unwrap().into_iter().map(|arg| arg.into_string().unwrap()).collect()
 }
@@ -81,6 +82,8 @@ fn w_24b_and_case_176_what_is_not_asked_for_is_safe() {
 fn every_option_is_one_word() {
     let rows: &[(Docker, &[&str], &[&str])] = &[
         (Docker::new("a").join_network("none").join_network("n"), &["--network=none", "--network=n"], &[]),
+        (Docker::new("a").network(Network::Off), &["--network=none"], &[]),
+        (Docker::new("a").network(Network::On), &[], &["--network"]),
         (Docker::new("a").group("video"), &["--group-add=video"], &[]),
         (Docker::new("a").device("/dev/kvm"), &["--device=/dev/kvm"], &[]),
         (Docker::new("a").add_host("model.test", "10.0.0.1"), &["--add-host=model.test:10.0.0.1"], &[]),
@@ -175,6 +178,7 @@ fn numbers_that_no_engine_takes_are_refused() {
             worktree: Path::new("/srv"),
             home: None,
             binds: &[],
+            gate: None,
         };
         assert_eq!(plan.arguments().unwrap_err().kind(), ErrorKind::InvalidOptions);
     }

@@ -1,10 +1,13 @@
-//! A scratch repository, for tests of programs that run agents.
+//! A scratch repository, for tests of programs that run agents, and what every sandbox has to do.
 //!
 //! The scripted agent that goes with it lives with the other agents.
+
+mod conformance;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+pub use self::conformance::{sandbox_conformance, sandbox_conformance_in};
 use crate::error::{Error, ErrorKind, Result};
 use crate::git;
 

@@ -1,0 +1,170 @@
+//! Objects that somebody else made, taken over into the repository.
+//!
+//! Git fetches them from a folder of ours that has nothing but the ids that were found and looks for objects where somebody
+//! else has put them, and checks them as it checks those of a server.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::borrowed::Borrowed;
+use super::command::Git;
+use super::repository::Repository;
+use super::takeover::is_id;
+use crate::error::{Error, ErrorKind, Result};
+
+/// What the ids are called on the way.
+const INCOMING: &str = "refs/sandcastle/incoming";
+
+/// Checks of objects that say nothing about their safety; old commits fail them.
+const LENIENT: &[&str] = &[
+    "badDate",
+    "badDateOverflow",
+    "badEmail",
+    "badName",
+    "badTimezone",
+    "missingEmail",
+    "missingNameBeforeEmail",
+    "missingSpaceBeforeDate",
+    "missingSpaceBeforeEmail",
+    "missingTaggerEntry",
+    "multipleAuthors",
+    "zeroPaddedDate",
+    "zeroPaddedFilemode",
+    "badFilemode",
+];
+
+/// A git folder of ours that sees objects of somebody else's, and those of the repository.
+#[derive(Debug)]
+pub(super) struct Passage {
+    folder: TempDir,
+    git: Git,
+}
+
+impl Passage {
+    /// Sees the objects of the git folder `other`, and those of `repository`.
+    pub(super) async fn over(other: &Path, repository: &Repository) -> Result<Self> {
+        let objects = [other.join("objects"), repository.common_dir().join("objects")];
+        let (folder, git) = Borrowed::passage(repository, &objects).await?;
+        Ok(Self { folder, git })
+    }
+
+    /// Sees the objects of `repository`, and has a place for more.
+    pub(super) async fn beside(repository: &Repository) -> Result<Self> {
+        let (folder, git) = Borrowed::passage(repository, &[repository.common_dir().join("objects")]).await?;
+        Ok(Self { folder, git })
+    }
+
+    /// Takes in what is in a bundle that leaves out what `known` leads to.
+    pub(super) async fn unbundle(&self, bundle: &Path, known: &BTreeSet<&str>) -> Result<()> {
+        self.name("known", known)?;
+        let bundle = bundle.to_string_lossy();
+        let args = [
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--",
+            &bundle,
+            "+refs/*:refs/bundle/*",
+        ];
+        let answer = self.git.reach(args).await?;
+        if answer.is_success() { Ok(()) } else { Err(answer.refused("read a bundle", self.folder.path())) }
+    }
+
+    /// Writes a bundle of what some names lead to, without what is known. There may be nothing to write.
+    pub(super) async fn bundle(
+        &self,
+        to: &Path,
+        names: &[(&str, &str)],
+        known: &BTreeSet<&str>,
+    ) -> Result<()> {
+        let refs: String = names.iter().map(|(name, id)| format!("{id} {name}\n")).collect();
+        fs::write(self.folder.path().join("packed-refs"), refs)
+            .map_err(|error| Error::new(ErrorKind::Io, "name what goes into a bundle").with_source(error))?;
+        if names.iter().all(|(_, id)| known.contains(id)) {
+            return Ok(());
+        }
+        let without: Vec<String> = known.iter().map(|id| format!("^{id}")).collect();
+        let to = to.to_string_lossy();
+        let args = ["bundle", "create", "--quiet", &to, "--all"]
+            .into_iter()
+            .chain(without.iter().map(String::as_str));
+        self.git.does("write a bundle", args).await.map(drop)
+    }
+
+    fn name(&self, what: &str, ids: &BTreeSet<&str>) -> Result<()> {
+        let refs =
+            ids.iter().enumerate().map(|(number, id)| format!("{id} refs/sandcastle/{what}/{number}\n"));
+        fs::write(self.folder.path().join("packed-refs"), refs.collect::<String>())
+            .map_err(|error| Error::new(ErrorKind::Io, "name what is brought back").with_source(error))
+    }
+
+    /// Writes the tree of an index; `None` if it has none.
+    pub(super) async fn tree_of(&self, index: &[u8]) -> Result<Option<String>> {
+        let file = self.folder.path().join("index");
+        fs::write(&file, index)
+            .map_err(|error| Error::new(ErrorKind::Io, "copy what was staged inside").with_source(error))?;
+        let git = self.git.clone().env("GIT_INDEX_FILE", &file);
+        Ok(git.ask(["write-tree"]).await?.line().filter(|id| is_id(id)).map(str::to_owned))
+    }
+
+    /// Fetches objects, those of `logged` if they are there.
+    pub(super) async fn bring(
+        &self,
+        repository: &Repository,
+        tips: &BTreeSet<&str>,
+        logged: &[String],
+    ) -> Result<()> {
+        let there = self.there(logged).await?;
+        let ids: BTreeSet<&str> = tips.iter().copied().chain(there.iter().map(String::as_str)).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        self.name("incoming", &ids)?;
+        let lenient = LENIENT.iter().flat_map(|id| ["-c".to_owned(), format!("fetch.fsck.{id}=ignore")]);
+        let from = self.folder.path().to_string_lossy().into_owned();
+        let args = [
+            "-c",
+            "fetch.fsckObjects=true",
+            "-c",
+            "fetch.writeCommitGraph=false",
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--no-show-forced-updates",
+            "--",
+            &from,
+        ];
+        let args =
+            lenient.chain(args.into_iter().map(str::to_owned)).chain([format!("+{INCOMING}/*:{INCOMING}/*")]);
+        let target = Borrowed::knowing(repository).await?;
+        let answer = target.git().reach(args).await?;
+        if answer.is_success() {
+            Ok(())
+        } else {
+            Err(answer.refused("take over what was made inside", self.folder.path()))
+        }
+    }
+
+    /// Returns those of some commits that are there with all that they need.
+    async fn there(&self, ids: &[String]) -> Result<Vec<String>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let answer = self
+            .git
+            .feed(["cat-file", "--batch-check=%(objectname) %(objecttype)"], lines.into_bytes())
+            .await?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        let commits = text.lines().filter_map(|line| line.strip_suffix(" commit"));
+        Ok(commits.map(str::to_owned).collect())
+    }
+}

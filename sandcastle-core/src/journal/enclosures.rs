@@ -1,0 +1,59 @@
+//! Git folders of sandboxes whose owner was killed: what was committed inside is brought back before anything is judged.
+//!
+//! A folder `.sandcastle/sandboxes/<name>` stands in for the repository's own git folder in a sandbox. While its owner lives
+//! it is the owner's affair. Bringing back moves no branch but the one that the sandbox was made for, and removes nothing
+//! that it has not brought.
+
+use std::fs;
+
+use super::runs::Removal;
+use crate::config::{ConfigDir, Kept};
+use crate::git::{Left, Repository, StandIn};
+use crate::id::RunId;
+
+/// What became of one folder.
+#[derive(Debug)]
+pub(super) enum Brought {
+    /// Everything in it is in the repository, and it is gone; with what is to be told.
+    Home(String, Vec<String>),
+    /// It stays; why.
+    Kept(String, String),
+}
+
+/// Brings back what is in the folders of owners that are gone: those of one run, or all.
+///
+/// With [`Removal::DryRun`] nothing is done, and what would be tried is taken to succeed.
+pub(super) async fn bring_back(
+    config: &ConfigDir,
+    repository: &Repository,
+    only: Option<&RunId>,
+    removal: Removal,
+) -> Vec<Brought> {
+    let mut all = Vec::new();
+    let Ok(entries) = fs::read_dir(config.place_of(Kept::Sandboxes)) else { return all };
+    for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        let path = entry.path();
+        let what = format!("the git folder `{}` of a sandbox", path.display());
+        let (stand_in, run) = match StandIn::left_in(&path, repository).await {
+            Ok(Some(Left::Abandoned(stand_in, run))) => (stand_in, run),
+            Ok(Some(Left::InUse) | None) => continue,
+            Err(error) => {
+                all.push(Brought::Kept(what, error.to_string()));
+                continue;
+            }
+        };
+        if only.is_some_and(|only| run.as_deref() != Some(only.as_str())) {
+            continue;
+        }
+        if removal == Removal::DryRun {
+            all.push(Brought::Home(what, Vec::new()));
+            continue;
+        }
+        let brought = stand_in.bring_back().await;
+        all.push(match brought.and_then(|notes| stand_in.remove().map(|()| notes)) {
+            Ok(notes) => Brought::Home(what, notes),
+            Err(error) => Brought::Kept(what, error.to_string()),
+        });
+    }
+    all
+}
