@@ -1,12 +1,14 @@
 //! An engine, a repository with a linked worktree, and a provider that fits them.
 
+use std::ffi::OsString;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 
 use sandcastle::sandbox::{
-    Access, Docker, Mount, Output, Podman, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest,
+    Access, BoxFuture, Docker, Mount, Network, Output, Podman, Program, Running, SandboxHandle,
+    SandboxProvider, SandboxRequest, Sharing,
 };
 
 use crate::support::engines::{Engine, ordinary_user};
@@ -66,11 +68,37 @@ impl Provider {
         with!(self, provider => provider.label(name, value))
     }
 
-    pub(super) async fn create(&self, request: SandboxRequest) -> sandcastle::Result<Arc<dyn SandboxHandle>> {
+    fn network(self, network: Network) -> Self {
+        with!(self, provider => provider.network(network))
+    }
+
+    fn inner(&self) -> &dyn SandboxProvider {
         match self {
-            Self::Docker(provider) => provider.create(request).await,
-            Self::Podman(provider) => provider.create(request).await,
+            Self::Docker(provider) => provider,
+            Self::Podman(provider) => provider,
         }
+    }
+
+    pub(super) async fn create(&self, request: SandboxRequest) -> sandcastle::Result<Arc<dyn SandboxHandle>> {
+        self.inner().create(request).await
+    }
+}
+
+impl SandboxProvider for Provider {
+    fn name(&self) -> &str {
+        self.inner().name()
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        self.inner().env()
+    }
+
+    fn sharing(&self) -> Sharing {
+        self.inner().sharing()
+    }
+
+    fn create(&self, request: SandboxRequest) -> BoxFuture<'_, sandcastle::Result<Arc<dyn SandboxHandle>>> {
+        self.inner().create(request)
     }
 }
 
@@ -225,6 +253,20 @@ impl Desk {
     /// A provider that joins this network and no other.
     pub(super) fn provider_on(&self, network: &str) -> Provider {
         self.plain().join_network(network)
+    }
+
+    /// A provider with this network.
+    pub(super) fn provider_in(&self, network: Network) -> Provider {
+        self.plain().network(network)
+    }
+
+    /// Whether the engine is that of a user who is not this test's.
+    pub(super) fn is_of_another_user(&self) -> bool {
+        self.user == User::Mapped
+    }
+
+    pub(super) fn image(&self) -> &str {
+        &self.engine.image
     }
 
     /// The variables of the engine's client.

@@ -4,6 +4,7 @@ mod desk;
 mod ending;
 mod files;
 mod refusals;
+mod runs;
 mod safety;
 mod terminal;
 mod work;
@@ -12,6 +13,7 @@ pub(super) use self::desk::Desk;
 pub(super) use self::ending::*;
 pub(super) use self::files::*;
 pub(super) use self::refusals::*;
+pub(super) use self::runs::*;
 pub(super) use self::safety::*;
 pub(super) use self::terminal::*;
 pub(super) use self::work::*;
@@ -42,6 +44,11 @@ macro_rules! tests {
             w_35_what_is_copied_in_belongs_to_the_agent_and_comes_out_again,
             a_hostile_archive_writes_nothing_outside,
             row_098_a_program_has_the_terminal_of_whoever_started_it,
+            a_container_does_what_every_sandbox_does,
+            case_157_and_164_an_agent_inside_is_told_its_folder_and_commits_as_the_host,
+            case_174_an_interrupt_removes_the_container,
+            a_network_is_limited_to_the_hosts_that_are_named,
+            a_container_that_is_removed_from_outside_is_a_lost_connection,
             w_39_words_and_variables_arrive_as_they_are,
         );
     };
