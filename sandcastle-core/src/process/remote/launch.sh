@@ -26,7 +26,6 @@ IFS= read -r request <&3 || { [ "$after" != stay ] || stay; exit 0; }
   exec "$@" <&3 3<&-
 )
 code=$?
-exec 3<&-
 # What the program left behind may end by itself, as the upkeep does that git starts behind a commit.
 left=0 pass=0
 while [ "$pass" -lt 60 ]; do
@@ -42,5 +41,8 @@ while [ "$pass" -lt 60 ]; do
 done
 printf '\036%s ended %s %s\n' "$word" "$code" "$left"
 say ended "$code" "$left"
+# What nobody has read is taken in: a client whose input is refused may lose what was printed. The host ends the input once
+# it has heard the end.
+cat <&3 >/dev/null
 [ "$after" = stay ] || exit "$code"
 stay
