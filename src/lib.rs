@@ -31,13 +31,13 @@ pub use sandcastle_agents::{
 };
 pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
-    CancellationToken, CloseResult, CommandFailure, Commit, CommitId, Error, ErrorKind, Executed, Exit,
-    ExtractError, Hook, Hooks, InteractiveOutput, InteractiveResult, Iteration, Logging, NoOutput, NoSandbox,
-    OutputFormat, OutputSpec, Problem, Result, RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult,
-    Sandbox, SandboxOptions, SandboxProvider, Secrets, SessionId, Snippet, SnippetStyle, Stage,
-    StructuredOutputError, Timeouts, Usage, Work, Worktree, WorktreeOptions, agent, create_sandbox,
-    create_worktree, event, interactive, journal, jsonl, output, run, run_spec, run_with, sandbox, secret,
-    session,
+    Bubblewrap, CancellationToken, CloseResult, CommandFailure, Commit, CommitId, Docker, Error, ErrorKind,
+    Executed, Exit, ExtractError, Hook, Hooks, InteractiveOutput, InteractiveResult, Iteration, Logging,
+    Network, NoOutput, NoSandbox, OutputFormat, OutputSpec, Podman, Problem, Result, RunEvent, RunFuture,
+    RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions, SandboxProvider, Secrets, SessionId,
+    Snippet, SnippetStyle, Stage, StructuredOutputError, Timeouts, Usage, Work, Worktree, WorktreeOptions,
+    agent, create_sandbox, create_worktree, event, interactive, journal, jsonl, output, run, run_spec,
+    run_with, sandbox, secret, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;

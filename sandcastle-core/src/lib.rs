@@ -40,7 +40,7 @@ pub use crate::run::{
     SandboxOptions, StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox,
     create_worktree, interactive, run, run_spec, run_with,
 };
-pub use crate::sandbox::{NoSandbox, SandboxProvider};
+pub use crate::sandbox::{Bubblewrap, Docker, Network, NoSandbox, Podman, SandboxProvider};
 pub use crate::secret::Secrets;
 pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};
 pub use crate::worktree::BranchStrategy;

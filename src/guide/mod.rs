@@ -18,8 +18,14 @@ pub mod prompts {}
 #[doc = include_str!("setup.md")]
 pub mod setup {}
 
+#[doc = include_str!("sandboxes.md")]
+pub mod sandboxes {}
+
 #[doc = include_str!("sessions.md")]
 pub mod sessions {}
+
+#[doc = include_str!("containers.md")]
+pub mod containers {}
 
 #[doc = include_str!("handles.md")]
 pub mod handles {}

@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use super::ground::{Force, Ground};
 use super::reader::History;
 use super::remains::{is_own_branch, resolved};
-use super::report::{BranchLeft, Cleaned, CleanedItem, RunReport, RunState, WorktreeLeft};
+use super::report::{BranchLeft, Cleaned, CleanedItem, RunReport, RunState, SandboxLeft, WorktreeLeft};
 use super::runs::{Read, Removal, is_unborn};
 use super::shelf;
 use crate::error::Result;
 use crate::git::{Repository, Worktree};
 use crate::id::{BranchName, CommitId, RunId};
+use crate::sandbox;
 use crate::worktree::{Attempt, Cleaning, GATE_LIMIT, Holder, Leftover, Lock, prune};
 
 /// Cleans up after one run.
@@ -59,10 +60,7 @@ impl Cleaner<'_> {
             self.branch(history, id, branch).await;
         }
         for sandbox in &report.sandboxes {
-            let what = format!("the sandbox {} of {}", sandbox.id, sandbox.provider);
-            if self.force == Force::No {
-                self.keep(id, &what, "whether it is still there is not known");
-            }
+            self.sandbox(id, sandbox).await;
         }
         if self.cleaned.kept.len() == kept {
             self.journal(report, folder);
@@ -173,6 +171,27 @@ impl Cleaner<'_> {
             Ok(None) if own.is_some() => Some("its commits are on no other branch".to_owned()),
             Ok(None) => Some("its commits are on no branch".to_owned()),
             Err(error) => Some(format!("it was not possible to {error}")),
+        }
+    }
+
+    /// Removes a sandbox whose owner is gone, as it says itself: what a journal says of it is a claim.
+    async fn sandbox(&mut self, run: &RunId, left: &SandboxLeft) {
+        let what = format!("the sandbox {} of {}", left.id, left.provider);
+        let unknown = match sandbox::left(&left.provider, &left.id).await {
+            Some(Ok(sandbox::Left::Gone)) => return,
+            Some(Ok(sandbox::Left::Orphan)) => {
+                let removed = match self.removal {
+                    Removal::DryRun => Ok(()),
+                    Removal::Real => sandbox::remove_left(&left.provider, &left.id).await,
+                };
+                return self.note(run, &what, "its run is over", removed);
+            }
+            Some(Ok(sandbox::Left::Kept(why))) => why,
+            Some(Err(error)) => format!("it was not possible to {error}"),
+            None => "whether it is still there is not known".to_owned(),
+        };
+        if self.force == Force::No {
+            self.keep(run, &what, &unknown);
         }
     }
 

@@ -64,7 +64,7 @@ pub(super) async fn finished(running: &mut Running, limit: usize, timeout: Durat
 
 /// Runs `program` to its end on this thread, for a destructor; what it prints is thrown away.
 #[expect(clippy::disallowed_methods, reason = "a destructor cannot wait for a future")]
-pub(super) fn capture_blocking(program: &Program, limit: Duration) -> io::Result<()> {
+pub(crate) fn capture_blocking(program: &Program, limit: Duration) -> io::Result<ExitStatus> {
     let mut command = std::process::Command::new(&program.name);
     command.args(&program.args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if program.inherit == Inherit::Nothing {
@@ -76,7 +76,10 @@ pub(super) fn capture_blocking(program: &Program, limit: Duration) -> io::Result
     command.envs(program.env.iter().map(|(key, value)| (key, value))).process_group(0);
     let mut child = command.spawn()?;
     let until = std::time::Instant::now() + limit;
-    while child.try_wait()?.is_none() {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
         if std::time::Instant::now() > until {
             child.kill()?;
             child.wait()?;
@@ -84,7 +87,6 @@ pub(super) fn capture_blocking(program: &Program, limit: Duration) -> io::Result
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    Ok(())
 }
 
 impl Drop for Gentle {

@@ -19,9 +19,10 @@ mod tree;
 
 #[cfg(test)]
 pub(crate) use self::capture::capture;
-pub(crate) use self::capture::capture_gently;
+pub(crate) use self::capture::{Captured, capture_blocking, capture_gently};
 pub(crate) use self::identity::ProcessIdentity;
 pub(crate) use self::leftovers::{Leftovers, are_own};
+pub(crate) use self::program::Told;
 pub use self::program::{Inherit, Program, Streams};
 pub use self::remote::{Afterwards, Line, RemoteShell};
 pub use self::running::{Output, Running};

@@ -1,12 +1,12 @@
 //! Reads of `/proc`: who is there, who descends from whom, and since when.
 //!
-//! Linux only. Nothing is signalled here.
+//! Linux only. Only a [`Guest`] is signalled here.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::fd::OwnedFd;
 
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
 
 struct Entry {
     parent: i32,
@@ -114,6 +114,78 @@ fn take_in_children(entries: &mut HashMap<i32, Entry>) {
             }
         }
     }
+}
+
+/// The first process of a namespace: when it is gone, so is everything in there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Landlord {
+    pid: i32,
+    start: u64,
+}
+
+impl Landlord {
+    /// Finds the process that `host` has started, if it has by now.
+    pub(super) fn of(host: Pid) -> Option<Self> {
+        let host = host.as_raw_nonzero().get();
+        let listed = fs::read_to_string(format!("/proc/{host}/task/{host}/children"));
+        let pid = match listed {
+            Ok(pids) => pids.split_ascii_whitespace().next()?.parse().ok()?,
+            // Not every kernel lists them.
+            Err(_) => children(Pid::from_raw(host)?).first()?.as_raw_nonzero().get(),
+        };
+        Some(Self { pid, start: stat(pid)?.start })
+    }
+
+    /// Tells whether it is there. It comes to its end only after all others in its namespace.
+    pub(super) fn is_there(self) -> bool {
+        stat(self.pid).is_some_and(|stat| stat.is_alive() && stat.start == self.start)
+    }
+}
+
+/// Who lives within the boundary that a program is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Guest {
+    /// They have a group of their own.
+    Group(Pid),
+    /// They share the group of the program, so each is told by itself.
+    Processes(Vec<Pid>),
+}
+
+/// Finds whom `host` has started: one process, which is the first of its namespace and only waits, and what is below it.
+pub(super) fn guest(host: Pid) -> Option<Guest> {
+    let first = children(host).into_iter().next()?;
+    let leads = stat(first.as_raw_nonzero().get())?.group == first.as_raw_nonzero().get();
+    let below = children(first);
+    match (leads, below.is_empty()) {
+        (_, true) => None,
+        (true, false) => Some(Guest::Group(first)),
+        (false, false) => Some(Guest::Processes(below)),
+    }
+}
+
+impl Guest {
+    /// Signals them. The first process of a namespace takes no signal that it does not handle.
+    pub(super) fn signal(&self, signal: Signal) {
+        match self {
+            Self::Group(group) => {
+                let _ = kill_process_group(*group, signal);
+            }
+            Self::Processes(pids) => {
+                for pid in pids {
+                    let _ = kill_process(*pid, signal);
+                }
+            }
+        }
+    }
+}
+
+fn children(parent: Pid) -> Vec<Pid> {
+    let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let parent = parent.as_raw_nonzero().get();
+    pids.filter(|&pid| stat(pid).is_some_and(|stat| stat.is_alive() && stat.parent == parent))
+        .filter_map(Pid::from_raw)
+        .collect()
 }
 
 /// What the kernel says of a process.

@@ -3,7 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::sync::Arc;
 
 use crate::secret::Variables;
@@ -30,6 +32,36 @@ pub struct Program {
     pub stdin_file: Option<Arc<File>>,
     /// Where its standard streams go.
     pub streams: Streams,
+    /// Who is told to stop.
+    pub(crate) told: Told,
+}
+
+/// Says whose end is meant: who gets the signal that asks a program to stop, and whose death is told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// The program, and its process group.
+    #[default]
+    Program,
+    /// The process that it started, and that one's group: for a program that is only the boundary of another, and whose
+    /// own death would be that one's at once.
+    Guest,
+}
+
+/// What is added to the number of a signal when a program tells by its exit that another was killed.
+const KILLED: i32 = 128;
+/// The signals that kill by themselves are numbered up to here.
+const LAST_SIGNAL: i32 = 31;
+
+impl Told {
+    /// Says how it ended: a guest that was killed is told of by a number, as a shell tells of its children.
+    pub(crate) fn exit(self, exit: ExitStatus) -> ExitStatus {
+        let signal =
+            exit.code().map(|code| code - KILLED).filter(|signal| (1..=LAST_SIGNAL).contains(signal));
+        match (self, signal) {
+            (Self::Guest, Some(signal)) => ExitStatus::from_raw(signal),
+            _ => exit,
+        }
+    }
 }
 
 /// Says whether a program sees the environment of this process.
@@ -66,6 +98,7 @@ impl Program {
             stdin: Vec::new(),
             stdin_file: None,
             streams: Streams::Piped,
+            told: Told::Program,
         }
     }
 
@@ -122,7 +155,7 @@ impl Program {
 impl fmt::Debug for Program {
     /// Shows the names of variables and never their values, and how long the input is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, args, cwd, env, removed_env, inherit, stdin, stdin_file, streams } = self;
+        let Self { name, args, cwd, env, removed_env, inherit, stdin, stdin_file, streams, told } = self;
         f.debug_struct("Program")
             .field("name", name)
             .field("args", args)
@@ -133,6 +166,7 @@ impl fmt::Debug for Program {
             .field("stdin", &format_args!("{} bytes", stdin.len()))
             .field("stdin_file", stdin_file)
             .field("streams", streams)
+            .field("told", told)
             .finish()
     }
 }

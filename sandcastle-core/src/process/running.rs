@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Instant, sleep_until};
 
-use super::program::{Inherit, Program, Streams};
+use super::program::{Inherit, Program, Streams, Told};
 use super::remote::Far;
 use super::tail::Tail;
 use super::tree::{Mark, Tree};
@@ -27,6 +27,9 @@ const PIPE_GRACE: Duration = Duration::from_millis(500);
 const STOP_GRACE: Duration = Duration::from_millis(500);
 /// How much is read when that time is over: a program that has exited can have left no more in a pipe.
 const PIPE_CAPACITY: usize = 1024 * 1024;
+
+/// How often is looked whether a program has made its namespace, until it has.
+const NAMESPACE_PAUSE: Duration = Duration::from_millis(2);
 
 /// A program that was started.
 ///
@@ -44,6 +47,7 @@ pub struct Running {
     /// How the child ended: the program itself, or the client of one that runs elsewhere.
     gone: Option<ExitStatus>,
     /// How the program ended.
+    told: Told,
     exit: Option<ExitStatus>,
     pipes_until: Option<Instant>,
     /// What may still be read when `pipes_until` is over.
@@ -150,7 +154,7 @@ impl Running {
         let mut child = command.spawn()?;
         let stdin = child.stdin.take().map(|pipe| Input { pipe, feed });
         Ok(Self {
-            tree: Tree::new(child.id(), program.streams, mark),
+            tree: Tree::new(child.id(), program.streams, program.told, mark),
             stdin,
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
@@ -159,6 +163,7 @@ impl Running {
             stderr_buffer: vec![0; STDERR_TAIL].into_boxed_slice(),
             stderr_tail: Tail::new(STDERR_TAIL),
             gone: None,
+            told: program.told,
             exit: None,
             pipes_until: None,
             left_in_pipes: 2 * PIPE_CAPACITY,
@@ -196,7 +201,7 @@ impl Running {
                 return Ok(Output::Stdout(&self.read));
             }
             if let (Some(exit), None, None) = (self.exit, &self.stdout, &self.stderr) {
-                return Ok(Output::Exited(exit));
+                return Ok(Output::Exited(self.told.exit(exit)));
             }
             self.check_is_not_lost()?;
             if let Step::Stdout(count) = self.step().await? {
@@ -233,6 +238,7 @@ impl Running {
                 }
             },
             () = sleep_until(pipes_until.unwrap_or_else(Instant::now)), if pipes_until.is_some() => self.close_pipes(),
+            () = tokio::time::sleep(NAMESPACE_PAUSE), if self.tree.awaits_landlord() => self.tree.look_for_landlord(),
         }
         Ok(Step::Nothing)
     }
@@ -301,6 +307,21 @@ impl Running {
         self.far.as_deref()
     }
 
+    /// Tells whether the child has ended.
+    pub(super) fn is_gone(&mut self) -> bool {
+        self.gone.is_some() || !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Forgets what was printed on the standard error by now: it was the client's.
+    pub(super) fn forget_stderr(&mut self) {
+        self.stderr_tail = Tail::new(STDERR_TAIL);
+    }
+
+    /// Lets go of what runs elsewhere: only the client is ended with this.
+    pub(super) fn forget_far(&mut self) {
+        self.far = None;
+    }
+
     /// Writes to an input that was kept open, and closes it behind that.
     pub(super) fn write(&mut self, feed: Feed) {
         if let Some(input) = &mut self.stdin {
@@ -333,7 +354,7 @@ impl Running {
         match &mut self.far {
             Some(far) if self.exit.is_none() => far.signal(signal),
             Some(_) => {}
-            None => self.tree.signal(signal),
+            None => self.tree.ask(signal),
         }
     }
 

@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 #[cfg(target_os = "linux")]
 use super::proc_fs;
-use super::program::Streams;
+use super::program::{Streams, Told};
 
 /// A program's process group, the mark that its descendants carry, and those of them that were seen.
 #[derive(Debug)]
@@ -27,6 +27,10 @@ pub(super) struct Tree {
     group: Option<Pid>,
     /// The program itself, where it has no group of its own.
     alone: Option<Pid>,
+    told: Told,
+    /// The first process of the namespace that the program has made.
+    #[cfg(target_os = "linux")]
+    landlord: Option<proc_fs::Landlord>,
     /// The group after its leader was waited for.
     #[cfg(target_os = "linux")]
     orphaned: Option<Pid>,
@@ -84,7 +88,7 @@ const PASSES: u32 = 250;
 const EMPTY_PASSES: u32 = 3;
 
 impl Tree {
-    pub(super) fn new(program: Option<u32>, streams: Streams, mark: Mark) -> Self {
+    pub(super) fn new(program: Option<u32>, streams: Streams, told: Told, mark: Mark) -> Self {
         let program = program.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
         let (group, alone) = match streams {
             Streams::Piped => (program, None),
@@ -94,13 +98,15 @@ impl Tree {
         return Self {
             group,
             alone,
+            told,
+            landlord: None,
             orphaned: None,
             marks: vec![mark],
             seen: HashMap::new(),
             census: proc_fs::Census::since(program),
         };
         #[cfg(not(target_os = "linux"))]
-        return Self { group, alone, marks: vec![mark] };
+        return Self { group, alone, told, marks: vec![mark] };
     }
 
     /// Takes in whatever carries one of `marks`, without a program that it began with.
@@ -108,6 +114,9 @@ impl Tree {
         Self {
             group: None,
             alone: None,
+            told: Told::Program,
+            #[cfg(target_os = "linux")]
+            landlord: None,
             #[cfg(target_os = "linux")]
             orphaned: None,
             marks,
@@ -146,6 +155,19 @@ impl Tree {
         let _ = group;
     }
 
+    /// Asks whoever is to be told to stop.
+    pub(super) fn ask(&mut self, signal: Signal) {
+        #[cfg(target_os = "linux")]
+        if self.told == Told::Guest
+            && let Some(guest) = self.group.or(self.alone).and_then(proc_fs::guest)
+        {
+            self.look();
+            guest.signal(signal);
+            return;
+        }
+        self.signal(signal);
+    }
+
     /// Signals the group, or the program if it has none. Who descends from it is noted first: afterwards their parents
     /// may be gone.
     pub(super) fn signal(&mut self, signal: Signal) {
@@ -156,6 +178,37 @@ impl Tree {
         if let Some(program) = self.alone {
             let _ = kill_process(program, signal);
         }
+    }
+
+    /// Tells whether a namespace is to be expected of which nothing is known yet.
+    #[cfg(target_os = "linux")]
+    pub(super) fn awaits_landlord(&self) -> bool {
+        self.told == Told::Guest && self.landlord.is_none() && self.group.or(self.alone).is_some()
+    }
+
+    /// Looks whether the namespace is there by now.
+    #[cfg(target_os = "linux")]
+    pub(super) fn look_for_landlord(&mut self) {
+        self.landlord = self.group.or(self.alone).and_then(proc_fs::Landlord::of);
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn awaits_landlord(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn look_for_landlord(&mut self) {}
+
+    /// Tells whether something in a namespace is still on its way out: the kernel ends it all, whatever its variables are.
+    #[cfg(target_os = "linux")]
+    fn has_landlord(&self) -> bool {
+        self.landlord.is_some_and(proc_fs::Landlord::is_there)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn has_landlord(&self) -> bool {
+        false
     }
 
     /// Waits a moment for what is left to end by itself, as the upkeep does that git starts behind a commit.
@@ -180,6 +233,12 @@ impl Tree {
                 tokio::time::sleep(PAUSE).await;
             }
         }
+        for _ in 0..PASSES {
+            if !self.has_landlord() {
+                break;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
         passes.most
     }
 
@@ -191,6 +250,12 @@ impl Tree {
                 self.start_over();
                 std::thread::sleep(PAUSE);
             }
+        }
+        for _ in 0..PASSES {
+            if !self.has_landlord() {
+                break;
+            }
+            std::thread::sleep(PAUSE);
         }
     }
 

@@ -19,7 +19,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::id::BranchName;
 use crate::journal::Note;
 use crate::output::AgentOutput;
-use crate::sandbox::{BoxFuture, Output, Program, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
+use crate::sandbox::{
+    self, BoxFuture, Copied, CopyLimits, Output, Program, SandboxHandle, SandboxProvider, SandboxRequest,
+    Sharing,
+};
 use crate::work::{Exit, Work};
 
 /// What a command in a sandbox may print on its standard output.
@@ -259,6 +262,29 @@ impl Sandbox {
         Ok(Executed { exit: Exit::from(status), stdout, stderr: running.stderr().text() })
     }
 
+    /// Copies a file or folder of this host into this sandbox; see [`sandbox::copy_in`].
+    ///
+    /// # Errors
+    /// As there, and [`ErrorKind::InvalidOptions`] when the sandbox was closed.
+    pub async fn copy_in(&self, host: impl AsRef<Path>, inside: impl AsRef<Path>) -> Result<()> {
+        self.lot.place()?;
+        sandbox::copy_in(&*self.handle, host.as_ref(), inside.as_ref()).await
+    }
+
+    /// Copies a file or folder out of this sandbox to a new path on this host; see [`sandbox::copy_out`].
+    ///
+    /// # Errors
+    /// As there, and [`ErrorKind::InvalidOptions`] when the sandbox was closed.
+    pub async fn copy_out(
+        &self,
+        inside: impl AsRef<Path>,
+        host: impl AsRef<Path>,
+        limits: CopyLimits,
+    ) -> Result<Copied> {
+        self.lot.place()?;
+        sandbox::copy_out(&*self.handle, inside.as_ref(), host.as_ref(), limits).await
+    }
+
     /// Ends the sandbox and everything inside, and puts its worktree away if it has one of its own: one with anything of value
     /// is kept and named. Closing again does nothing.
     ///
@@ -364,7 +390,7 @@ impl SandboxHandle for Lent {
         self.0.bring_back()
     }
 
-    fn start(&self, program: Program) -> BoxFuture<'_, std::io::Result<crate::sandbox::Running>> {
+    fn start(&self, program: Program) -> BoxFuture<'_, std::io::Result<sandbox::Running>> {
         self.0.start(program)
     }
 

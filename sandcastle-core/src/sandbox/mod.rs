@@ -1,11 +1,16 @@
-//! Where an agent runs: the traits, and the provider that adds no isolation.
+//! Where an agent runs: the traits, and the providers.
 //!
 //! A [`SandboxProvider`] makes sandboxes; a [`SandboxHandle`] is one that was made. The engine starts an agent only
 //! through a handle. What an agent is, is not known here.
 
+mod bubblewrap;
+mod container;
+mod copy;
 mod isolated;
 mod mounted;
+mod network;
 mod none;
+mod proxy;
 mod request;
 mod ssh;
 
@@ -17,8 +22,13 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub use self::bubblewrap::Bubblewrap;
+pub use self::container::{Docker, Init, Podman, Selinux};
+pub(crate) use self::container::{Left, left, remove_left};
+pub use self::copy::{Copied, CopyLimits, copy_in, copy_out};
 pub use self::isolated::{Isolated, IsolatedHandle, IsolatedProvider};
 pub(crate) use self::mounted::Mounted;
+pub use self::network::Network;
 pub use self::none::NoSandbox;
 pub use self::request::{Access, Mount, Owner, SandboxRequest, Sharing};
 pub use self::ssh::Ssh;

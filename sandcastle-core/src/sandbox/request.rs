@@ -1,5 +1,6 @@
 //! What a sandbox is made for: the work tree, what of this host is seen inside, and who owns it.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use crate::id::RunId;
@@ -7,6 +8,43 @@ use crate::process::ProcessIdentity;
 
 /// The label that says which process a sandbox belongs to.
 pub(crate) const OWNER_LABEL: &str = "sandcastle.owner";
+/// The label that says on which machine, and in which view of its processes, that process is.
+pub(crate) const HOST_LABEL: &str = "sandcastle.host";
+
+/// What is known of the process that a label names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// It lives.
+    Alive,
+    /// It is gone.
+    Gone,
+    /// It is on another machine, or where its number means another process.
+    Unknown,
+}
+
+/// Looks for the process that two labels name; `None` if they name none.
+pub(crate) fn life(owner: &str, host: &str) -> Option<Life> {
+    let mut parts = owner.splitn(3, '/');
+    let (pid, start, boot) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
+    let start = if start.is_empty() { None } else { Some(start.parse().ok()?) };
+    let boot = Some(boot.to_owned()).filter(|boot| !boot.is_empty());
+    let process = ProcessIdentity { pid, start, boot };
+    Some(match own_host() {
+        own if own != host => Life::Unknown,
+        _ if process.is_alive() => Life::Alive,
+        _ => Life::Gone,
+    })
+}
+
+/// Names this machine and the view of its processes that this process has, in a way that tells nobody its number.
+fn own_host() -> String {
+    let machine = std::fs::read("/etc/machine-id").ok().filter(|id| !id.is_empty());
+    let machine = machine.unwrap_or_else(|| rustix::system::uname().nodename().to_bytes().to_vec());
+    let view = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let mut hasher = DefaultHasher::new();
+    (machine, view).hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
 
 /// Says what a sandbox is made for.
 #[derive(Clone, Debug)]
@@ -110,13 +148,14 @@ impl Owner {
     /// Returns what a sandbox that can outlive this process is to be labelled with, so that it is found and removed once this
     /// process is gone: names and values that are plain text.
     ///
-    /// `sandcastle.owner` is there always and says which process it is; the others are for people.
+    /// `sandcastle.owner` is there always and says which process it is, and `sandcastle.host` on which machine; the others are
+    /// for people.
     #[must_use]
     pub fn labels(&self) -> Vec<(&'static str, String)> {
         let ProcessIdentity { pid, start, boot } = &self.process;
         let start = start.map(|ticks| ticks.to_string()).unwrap_or_default();
         let owner = format!("{pid}/{start}/{}", boot.as_deref().unwrap_or_default());
-        let mut labels = vec![(OWNER_LABEL, owner)];
+        let mut labels = vec![(OWNER_LABEL, owner), (HOST_LABEL, own_host())];
         labels.push(("sandcastle.repository", self.repository.display().to_string()));
         labels.extend(self.run.as_ref().map(|run| ("sandcastle.run", run.to_string())));
         labels

@@ -1,4 +1,8 @@
 //! Runs in sandboxes: those that are built in, and providers of a user's own.
 
+mod bubblewrap;
+mod containers;
+mod docker;
 mod isolated;
+mod podman;
 mod ssh;

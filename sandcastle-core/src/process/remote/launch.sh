@@ -9,9 +9,14 @@ newline='
 '
 say() { printf '\036%s %s\n' "$word" "$*" >&2; }
 carriers() { grep -lsF "$mark=1" /proc/[0-9]*/environ 2>/dev/null; }
+stay() {
+  exec >/dev/null 2>&1
+  while :; do sleep 86400; done
+}
 say ready "$(eval "$probe" 2>&1 </dev/null | tr '\n\r' '  ')"
 exec 3<&0 </dev/null
-IFS= read -r request <&3 || exit 0
+# A host that lets go before it has said anything may come again by another way.
+IFS= read -r request <&3 || { [ "$after" != stay ] || stay; exit 0; }
 # In the foreground: what a shell starts in the background ignores interrupts.
 (
   eval "$request"
@@ -21,7 +26,6 @@ IFS= read -r request <&3 || exit 0
   exec "$@" <&3 3<&-
 )
 code=$?
-exec 3<&-
 # What the program left behind may end by itself, as the upkeep does that git starts behind a commit.
 left=0 pass=0
 while [ "$pass" -lt 60 ]; do
@@ -37,6 +41,8 @@ while [ "$pass" -lt 60 ]; do
 done
 printf '\036%s ended %s %s\n' "$word" "$code" "$left"
 say ended "$code" "$left"
+# What nobody has read is taken in: a client whose input is refused may lose what was printed. The host ends the input once
+# it has heard the end.
+cat <&3 >/dev/null
 [ "$after" = stay ] || exit "$code"
-exec >/dev/null 2>&1
-while :; do sleep 86400; done
+stay

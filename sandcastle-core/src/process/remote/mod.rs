@@ -99,7 +99,20 @@ impl Line {
     /// When the client ends before that; the message is what it said.
     pub async fn ready(&mut self) -> io::Result<String> {
         let running = &mut self.running;
-        running.hear(|line| line.strip_prefix("ready").map(|rest| rest.trim().to_owned())).await
+        let said = running.hear(|line| line.strip_prefix("ready").map(|rest| rest.trim().to_owned())).await?;
+        // The warnings of a client are nothing that the program says.
+        running.forget_stderr();
+        Ok(said)
+    }
+
+    /// Tells whether the client has ended.
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.running.is_gone()
+    }
+
+    /// Ends the client, for a destructor, and leaves alone what it has reached.
+    pub(crate) fn abandon(mut self) {
+        self.running.forget_far();
     }
 
     /// Starts a program.
@@ -141,7 +154,11 @@ impl Running {
     /// Dropping the future ends the program if it was started.
     pub async fn remote(shell: Arc<dyn RemoteShell>, program: &Program) -> io::Result<Self> {
         match program.streams {
-            Streams::Piped => Line::open(shell, Afterwards::Leave, ":")?.run(program).await,
+            Streams::Piped => {
+                let mut line = Line::open(shell, Afterwards::Leave, ":")?;
+                line.ready().await?;
+                line.run(program).await
+            }
             Streams::Terminal => Self::remote_on_terminal(shell, program).await,
         }
     }

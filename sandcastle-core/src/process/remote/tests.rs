@@ -172,6 +172,21 @@ async fn a_line_says_what_its_probe_found_and_why_it_did_not_open() {
 }
 
 #[tokio::test]
+async fn what_a_client_warns_of_is_not_said_by_the_program() {
+    #[derive(Debug)]
+    struct Warning;
+    impl RemoteShell for Warning {
+        fn client(&self, script: &str, args: &[&str], streams: Streams) -> Program {
+            let warned = format!("echo 'the moon is full' >&2\n{script}");
+            Elsewhere.client(&warned, args, streams)
+        }
+    }
+    let mut running = Running::remote(Arc::new(Warning), &shell("echo err >&2")).await.unwrap();
+    printed(&mut running).await.1.unwrap();
+    assert_eq!(running.stderr().text(), "err\n");
+}
+
+#[tokio::test]
 async fn a_launcher_that_stays_is_let_go_of_when_its_program_has_ended() {
     let line = Line::open(Arc::new(Elsewhere), Afterwards::Stay, ":").unwrap();
     let mut running = line.run(&shell("echo first; (sleep 100 &)")).await.unwrap();

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::container::ContainerArgs;
+
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
     /// The agent: `claude-code`, `codex`, `pi`, `opencode`, `gemini`, `copilot`, `cursor` or `scripted`.
@@ -16,6 +18,13 @@ pub(crate) struct AgentArgs {
     /// Where the agent runs.
     #[arg(long, value_enum, default_value_t = Sandbox::None)]
     pub(crate) sandbox: Sandbox,
+    /// What of the network is reached from the sandbox [default: on].
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
+    pub(crate) network: Option<NetworkChoice>,
+    /// A host that is reached from the sandbox, and no other than those named so: NAME, *.NAME or an address, each with
+    /// :PORT or without, which means 443 and 80. May be repeated.
+    #[arg(long, value_name = "HOST", conflicts_with = "network")]
+    pub(crate) allow_host: Vec<String>,
     /// A variable for the agent, as KEY=VALUE, or KEY to take it from this environment. May be repeated.
     #[arg(long, value_name = "K=V")]
     pub(crate) env: Vec<String>,
@@ -23,18 +32,36 @@ pub(crate) struct AgentArgs {
     /// secret, such as API_TOKEN. May be repeated.
     #[arg(long, value_name = "KEY")]
     pub(crate) secret_env: Vec<String>,
+    #[command(flatten)]
+    pub(crate) container: ContainerArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sandbox {
     /// On this host, without isolation.
     None,
+    /// In a container of Docker; name its image.
+    Docker,
+    /// In a container of Podman; name its image.
+    Podman,
+    /// In a sandbox of bubblewrap, on Linux: it sees the work tree and the system's folders, and has a home folder of its own.
+    Bubblewrap,
+}
+
+/// What `--network` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NetworkChoice {
+    On,
+    Off,
 }
 
 impl Sandbox {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
+            Self::Docker => "docker",
+            Self::Podman => "podman",
+            Self::Bubblewrap => "bubblewrap",
         }
     }
 }

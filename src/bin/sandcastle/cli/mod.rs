@@ -4,6 +4,7 @@
 //! `value` reads the values that are more than a word. Nothing is looked up here.
 
 mod agent;
+mod container;
 mod images;
 mod init;
 mod interactive;
@@ -17,7 +18,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::agent::{AgentArgs, Sandbox, SessionArgs};
+pub(crate) use self::agent::{AgentArgs, NetworkChoice, Sandbox, SessionArgs};
+pub(crate) use self::container::ContainerArgs;
 pub(crate) use self::images::{DockerCommand, ImageArgs, PodmanCommand};
 pub(crate) use self::init::{InitArgs, SandboxChoice, Template, Tracker, word};
 pub(crate) use self::interactive::InteractiveArgs;

@@ -12,6 +12,41 @@ pub(crate) enum BranchChoice {
     Branch(String),
 }
 
+/// Something of this host that is seen inside, as it is typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BindMount {
+    pub(crate) host: String,
+    pub(crate) inside: Option<String>,
+    pub(crate) is_read_only: bool,
+}
+
+/// Reads a mount.
+pub(super) fn bind_mount(text: &str) -> Result<BindMount, String> {
+    let (paths, is_read_only) = text.strip_suffix(":ro").map_or((text, false), |paths| (paths, true));
+    let (host, inside) = paths.split_once(':').map_or((paths, None), |(host, inside)| (host, Some(inside)));
+    match (host, inside) {
+        ("", _) | (_, Some("")) => Err(format!("`{text}` is not of the form HOST[:INSIDE][:ro]")),
+        _ => Ok(BindMount { host: host.to_owned(), inside: inside.map(str::to_owned), is_read_only }),
+    }
+}
+
+/// Reads the numbers of a user and a group.
+pub(super) fn ids(text: &str) -> Result<(u32, u32), String> {
+    let numbers = text.split_once(':').and_then(|(uid, gid)| Some((uid.parse().ok()?, gid.parse().ok()?)));
+    numbers.ok_or_else(|| format!("`{text}` is not of the form UID:GID"))
+}
+
+/// Reads a size in bytes, or in units of 1024.
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
+    let lower = text.to_ascii_lowercase();
+    let units = [("k", 10), ("m", 20), ("g", 30)];
+    let in_unit = units.into_iter().find_map(|(unit, shift)| Some((lower.strip_suffix(unit)?, shift)));
+    let (number, shift) = in_unit.unwrap_or((&*lower, 0));
+    let number: Option<u64> = number.parse().ok().filter(|number| *number > 0);
+    let bytes = number.and_then(|number| number.checked_mul(1 << shift));
+    bytes.ok_or_else(|| format!("`{text}` is no size such as 4g or 512m"))
+}
+
 /// Reads a branch strategy.
 pub(super) fn branch_choice(text: &str) -> Result<BranchChoice, String> {
     match (text, text.strip_prefix("branch:")) {
@@ -64,6 +99,31 @@ mod tests {
         assert_eq!(branch_choice("branch:a/b"), Ok(BranchChoice::Branch("a/b".to_owned())));
         for wrong in ["branch:", "branch", "", "main", "merge_to_head"] {
             assert!(branch_choice(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_mount_has_one_place_or_two() {
+        let mount = |host: &str, inside: Option<&str>, is_read_only| {
+            Ok(BindMount { host: host.to_owned(), inside: inside.map(str::to_owned), is_read_only })
+        };
+        assert_eq!(bind_mount("~/.cache"), mount("~/.cache", None, false));
+        assert_eq!(bind_mount("/a:ro"), mount("/a", None, true));
+        assert_eq!(bind_mount("/a:/b:ro"), mount("/a", Some("/b"), true));
+        for wrong in ["", ":", "/a:", ":/b"] {
+            assert!(bind_mount(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_and_numbers_of_users_are_read() {
+        assert_eq!((bytes("512m"), bytes("4G"), bytes("10")), (Ok(512 << 20), Ok(4 << 30), Ok(10)));
+        assert_eq!(ids("1000:1001"), Ok((1000, 1001)));
+        for wrong in ["", "0", "m", "-1m", "4gg", "99999999999999999999", "99999999999999999g"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["1000", "a:b", "1:", "-1:0"] {
+            assert!(ids(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! One file per command: its arguments become options, the library does the work.
 
 mod ask;
+mod container;
 mod doctor;
 mod extract;
 mod images;

@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use sandcastle::sandbox::{NoSandbox, SandboxProvider};
+use sandcastle::sandbox::{Bubblewrap, Network, NoSandbox, SandboxProvider};
 use sandcastle::{BranchStrategy, Hooks, Logging, RunOptions, Timeouts, registry};
 
-use crate::cli::{AgentArgs, BranchChoice, PromptArgs, Sandbox, SessionArgs, SiteArgs, Step};
+use super::container;
+use crate::cli::{AgentArgs, BranchChoice, NetworkChoice, PromptArgs, Sandbox, SessionArgs, SiteArgs, Step};
 use crate::failure::Failure;
 
 /// Builds options from the flags that all commands with an agent share.
@@ -22,9 +23,7 @@ pub(super) fn options(
 
 fn of_agent(args: &AgentArgs) -> Result<RunOptions, Failure> {
     let agent = registry::find(&args.agent)?.create(args.model.as_deref().unwrap_or_default())?;
-    let sandbox: Arc<dyn SandboxProvider> = match args.sandbox {
-        Sandbox::None => Arc::new(NoSandbox::new()),
-    };
+    let sandbox = sandbox(args)?;
     let mut options = RunOptions::shared(agent, sandbox);
     for variable in &args.env {
         let (key, value) = variable_of(variable)?;
@@ -34,6 +33,33 @@ fn of_agent(args: &AgentArgs) -> Result<RunOptions, Failure> {
         options = options.secret(secret_of(key)?);
     }
     Ok(options)
+}
+
+/// Returns what was said of the network, if anything was.
+fn sandbox(args: &AgentArgs) -> Result<Arc<dyn SandboxProvider>, Failure> {
+    let network = network(args);
+    if let Some(container) = container::provider(args.sandbox, &args.container, network.clone())? {
+        return Ok(container);
+    }
+    match (args.sandbox, network) {
+        (Sandbox::None, Some(_)) => {
+            let what = "failed to limit the network of `--sandbox none`: it is that of this host";
+            Err(Failure::usage(format!("{what}; take `--sandbox bubblewrap`, `docker` or `podman`")))
+        }
+        (Sandbox::Bubblewrap, network) => {
+            Ok(Arc::new(Bubblewrap::new().network(network.unwrap_or_default())))
+        }
+        _ => Ok(Arc::new(NoSandbox::new())),
+    }
+}
+
+fn network(args: &AgentArgs) -> Option<Network> {
+    match (args.network, args.allow_host.as_slice()) {
+        (None, []) => None,
+        (None, hosts) => Some(Network::limited(hosts)),
+        (Some(NetworkChoice::On), _) => Some(Network::On),
+        (Some(NetworkChoice::Off), _) => Some(Network::Off),
+    }
 }
 
 fn with_prompt(mut options: RunOptions, args: &PromptArgs) -> RunOptions {
