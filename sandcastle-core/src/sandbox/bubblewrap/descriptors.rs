@@ -87,7 +87,8 @@ mod tests {
         let mut view = View::default();
         assert!(closing(&[3], &view).is_err());
         assert!(closing(&[], &view).unwrap().is_empty());
-        view.extend(super::super::system::entries(Path::new("/dev/null")));
+        let blank = super::super::view::Blank { file: "/dev/null".into(), folder: "/nonexistent".into() };
+        view.extend(super::super::system::entries(&blank));
         let closing = closing(&[3, 9], &view).unwrap();
         assert_eq!(closing[2], "exec 3>&- 9>&-; exec \"$@\"");
     }

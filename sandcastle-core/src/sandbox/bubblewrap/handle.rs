@@ -13,12 +13,12 @@ use super::environment::{Environment, Sources};
 use super::private::PrivateFolder;
 use super::probe::Bwrap;
 use super::spawner::{Ordered, Spawner};
-use super::view::{Entry, View, without_links};
+use super::view::{Blank, Entry, View, without_links};
 use super::{descriptors, install};
 use crate::error::Result;
 use crate::process::{Inherit, Program, Running, Told};
 use crate::sandbox::proxy::{Proxy, forward};
-use crate::sandbox::{Access, BoxFuture, Mount, SandboxHandle};
+use crate::sandbox::{BoxFuture, Mount, SandboxHandle};
 
 /// The home folder of programs inside.
 pub(super) const HOME: &str = "/home/agent";
@@ -59,7 +59,7 @@ pub(super) struct Held {
 
 impl Handle {
     /// Puts everything into one list. What lies below a mount that can be written is looked at again each time.
-    fn view(&self, installed: Vec<Entry>, blank: &Path) -> io::Result<View> {
+    fn view(&self, installed: Vec<Entry>, blank: &Blank) -> io::Result<View> {
         let mut view = self.system.clone();
         view.extend(installed);
         for mount in &self.mounts {
@@ -77,7 +77,7 @@ impl Handle {
         program: &Program,
         path: &std::ffi::OsStr,
         cwd: &Path,
-        blank: &Path,
+        blank: &Blank,
     ) -> io::Result<(PathBuf, View)> {
         let view = self.view(Vec::new(), blank)?;
         let missing = match view.program(&program.name, path, cwd) {
@@ -91,7 +91,7 @@ impl Handle {
     }
 
     /// Turns a program into a call of `bwrap` that starts it inside.
-    fn wrapped(&self, program: Program, blank: &Path) -> io::Result<Program> {
+    fn wrapped(&self, program: Program, blank: &Blank) -> io::Result<Program> {
         let sources = Sources {
             inherited: &self.inherited,
             home: HOME.as_ref(),
@@ -176,15 +176,10 @@ fn checked(mount: &Mount, view: &View) -> io::Result<Entry> {
 }
 
 /// Puts something empty over what is hidden, if it is there.
-fn cover(hidden: &Path, view: &View, blank: &Path) -> io::Result<Option<Entry>> {
+fn cover(hidden: &Path, view: &View, blank: &Blank) -> io::Result<Option<Entry>> {
     let Some((host, _)) = view.ground(hidden)? else { return Ok(None) };
     match fs::symlink_metadata(&host) {
-        Ok(found) if found.is_dir() => Ok(Some(Entry::Empty { inside: hidden.to_path_buf() })),
-        Ok(_) => Ok(Some(Entry::Shown {
-            host: blank.to_path_buf(),
-            inside: hidden.to_path_buf(),
-            access: Access::ReadOnly,
-        })),
+        Ok(found) => Ok(Some(blank.over(hidden.to_path_buf(), &found))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

@@ -2,33 +2,26 @@
 //!
 //! [`view`] is what is seen of the file system, made from what the system has ([`system`]), where a program is installed
 //! ([`install`]) and what the request says. [`arguments`], [`descriptors`] and [`environment`] become a call of `bwrap`, which a thread of the
-//! sandbox's own starts ([`spawner`]). [`probe`] finds out whether that works here. [`handle`] puts it together; what is held
-//! of this host is in [`private`].
+//! sandbox's own starts ([`spawner`]). [`probe`] finds out whether that works here. [`making`] and [`handle`] put it together;
+//! what is held of this host is in [`private`].
 
 mod arguments;
 mod descriptors;
 mod environment;
 mod handle;
 mod install;
+mod making;
 mod private;
 mod probe;
 mod spawner;
 mod system;
 mod view;
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use self::handle::{Forwarding, HOME, Handle, Held};
-use self::private::PrivateFolder;
 use self::probe::{Bwrap, Nesting};
-use self::spawner::Spawner;
-use self::view::{Entry, View};
-use super::proxy::{AllowList, Proxy, forward};
 use super::{Access, BoxFuture, Mount, Network, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Variables;
@@ -147,70 +140,6 @@ impl Bubblewrap {
         self.nesting = Nesting::Possible;
         self
     }
-
-    /// Makes the sandbox, on a thread for blocking work.
-    fn make(self, request: SandboxRequest, bwrap: Bwrap, allow: Option<AllowList>) -> Result<Handle> {
-        let failed = |what: &str| {
-            let message = what.to_owned();
-            move |error: io::Error| Error::new(ErrorKind::Sandbox, message).with_source(error)
-        };
-        belongs_to_us(&request.worktree)?;
-        let mut folder = PrivateFolder::new().map_err(failed("make the private folder of the sandbox"))?;
-        let home = self.make_home(&folder).map_err(failed("make the home folder of the sandbox"))?;
-        let mut system = self.system(&folder, &home);
-        let forwarding = allow.as_ref().map(|allow| forwarding(&system, allow)).transpose()?;
-        let proxy = allow
-            .map(|allow| Proxy::start(allow, &folder.socket()))
-            .transpose()
-            .map_err(failed("start the proxy of the sandbox"))?;
-        if proxy.is_some() {
-            system.push(Entry::Shown {
-                host: folder.socket(),
-                inside: forward::SOCKET.into(),
-                access: Access::ReadOnly,
-            });
-        }
-        let own = self.mounts.iter().map(|mount| Mount::new(absolute(&mount.host), mount.access));
-        let mounts: Vec<_> = own.chain(request.mounts).collect();
-        make_places(&mounts, &system, &mut folder)?;
-        let hidden =
-            request.hidden.into_iter().chain(self.hidden.iter().map(|path| absolute(path))).collect();
-        let spawner = Spawner::start(bwrap.rights).map_err(failed("start the thread of the sandbox"))?;
-        Ok(Handle {
-            inherited: self.inherited_env(),
-            user_home: own_variable("HOME").map(PathBuf::from),
-            provider: self,
-            bwrap,
-            home,
-            worktree: inside(&request.worktree, &mounts),
-            system,
-            mounts,
-            hidden,
-            forwarding,
-            held: Mutex::new(Some(Held { spawner, proxy, folder })),
-        })
-    }
-
-    fn make_home(&self, folder: &PrivateFolder) -> io::Result<PathBuf> {
-        let Some(home) = &self.home else { return Ok(folder.home()) };
-        DirBuilder::new().recursive(true).mode(0o700).create(home)?;
-        fs::canonicalize(home)
-    }
-
-    /// Lists what every program sees: the system, and what belongs to the sandbox.
-    fn system(&self, folder: &PrivateFolder, home: &Path) -> View {
-        let mut view = View::default();
-        view.extend(system::entries(&folder.blank()));
-        let own = |host: PathBuf, inside: &str| Entry::Shown {
-            host,
-            inside: inside.into(),
-            access: Access::ReadWrite,
-        };
-        view.push(own(folder.temporary(), "/tmp"));
-        view.push(Entry::Link { inside: "/var/tmp".into(), target: "/tmp".into() });
-        view.push(own(home.to_path_buf(), HOME));
-        view
-    }
 }
 
 impl SandboxProvider for Bubblewrap {
@@ -247,7 +176,7 @@ impl SandboxProvider for Bubblewrap {
                 bwrap.nesting = Nesting::Possible;
             }
             let provider = self.clone();
-            let making = tokio::task::spawn_blocking(move || provider.make(request, bwrap, allow));
+            let making = tokio::task::spawn_blocking(move || making::make(provider, request, bwrap, allow));
             let made = making
                 .await
                 .map_err(|error| Error::new(ErrorKind::Sandbox, "make the sandbox").with_source(error))?;
@@ -263,82 +192,4 @@ impl SandboxProvider for Bubblewrap {
 )]
 fn own_variable(key: &str) -> Option<OsString> {
     std::env::var_os(key)
-}
-
-/// Says where a path of this host is inside.
-fn inside(path: &Path, mounts: &[Mount]) -> PathBuf {
-    let place = |mount: &Mount| Some(view::below(&mount.inside, path.strip_prefix(&mount.host).ok()?));
-    mounts.iter().rev().find_map(place).unwrap_or_else(|| path.to_path_buf())
-}
-
-/// Completes a path that begins at the folder of this process.
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
-}
-
-/// Root has no power inside over the files of others.
-fn belongs_to_us(worktree: &Path) -> Result<()> {
-    let owner = fs::metadata(worktree).map(|metadata| metadata.uid());
-    match owner {
-        Ok(owner) if rustix::process::geteuid().is_root() && owner != 0 => {
-            let message = format!(
-                "use `{}` in a sandbox: it belongs to user {owner}, and this is root",
-                worktree.display()
-            );
-            Err(Error::new(ErrorKind::Sandbox, message)
-                .with_hint("run as the user to whom the repository belongs"))
-        }
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let message = format!("use `{}` in a sandbox", worktree.display());
-            Err(Error::new(ErrorKind::Sandbox, message).with_source(error))
-        }
-    }
-}
-
-/// Finds what brings programs inside to the proxy.
-fn forwarding(system: &View, allow: &AllowList) -> Result<Forwarding> {
-    let search = OsStr::new("/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin");
-    let find = |name: &str| system.program(OsStr::new(name), search, Path::new("/"));
-    let missing = |name: &'static str| {
-        move |error| {
-            Error::new(ErrorKind::Sandbox, format!("find `{name}`, which limits the network"))
-                .with_source(error)
-        }
-    };
-    let socat = find("socat").map_err(missing("socat")).map_err(|error| {
-        error
-            .with_hint("install it: its package is called `socat` on every distribution")
-            .with_hint("or choose `Network::Off` or `Network::On`, which need nothing")
-    })?;
-    Ok(Forwarding { shell: find("sh").map_err(missing("sh"))?, socat, loopback: allow.loopback() })
-}
-
-/// Makes the places of mounts that lie in what programs can write, so that `bwrap` leaves none behind there.
-fn make_places(mounts: &[Mount], system: &View, folder: &mut PrivateFolder) -> Result<()> {
-    let mut view = system.clone();
-    for mount in mounts {
-        let failed = |why: &str, error: io::Error| {
-            let (host, inside) = (mount.host.display(), mount.inside.display());
-            Error::new(ErrorKind::Sandbox, format!("show `{host}` at `{inside}` in the sandbox: {why}"))
-                .with_source(error)
-        };
-        fs::metadata(&mount.host).map_err(|error| failed("it is not there", error))?;
-        match view.ground(&mount.inside).map_err(|error| failed("there is no place for it", error))? {
-            Some((place, Access::ReadWrite)) => folder
-                .make_place(&place, &mount.host)
-                .map_err(|error| failed("there is no place for it", error))?,
-            Some((place, Access::ReadOnly)) => {
-                fs::metadata(&place)
-                    .map_err(|error| failed("there is no place for it in what is read-only", error))?;
-            }
-            None => {}
-        }
-        view.push(Entry::Shown {
-            host: mount.host.clone(),
-            inside: mount.inside.clone(),
-            access: mount.access,
-        });
-    }
-    Ok(())
 }

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use super::view::Blank;
+
 /// How often it is tried to remove the folder: processes that were killed take a moment to go.
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(5);
@@ -28,7 +30,7 @@ pub(super) struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Makes the folder, and in it a home folder, one for temporary files, and an empty file. What others have left that were
+    /// Makes the folder, and in it a home folder, one for temporary files, and something empty. What others have left that were
     /// killed is removed.
     pub(super) fn new() -> io::Result<Self> {
         let above = fs::canonicalize(std::env::temp_dir())?;
@@ -45,7 +47,9 @@ impl PrivateFolder {
         for folder in [private.home(), private.temporary()] {
             DirBuilder::new().mode(0o700).create(folder)?;
         }
-        File::options().write(true).create_new(true).mode(0o444).open(private.blank())?;
+        let Blank { file, folder } = private.blank();
+        File::options().write(true).create_new(true).mode(0o444).open(file)?;
+        DirBuilder::new().mode(0o555).create(folder)?;
         Ok(private)
     }
 
@@ -61,8 +65,9 @@ impl PrivateFolder {
         self.path().join("tmp")
     }
 
-    pub(super) fn blank(&self) -> PathBuf {
-        self.path().join("blank")
+    /// Returns the empty file and the empty folder.
+    pub(super) fn blank(&self) -> Blank {
+        Blank { file: self.path().join("blank"), folder: self.path().join("void") }
     }
 
     pub(super) fn socket(&self) -> PathBuf {

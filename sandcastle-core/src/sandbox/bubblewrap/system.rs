@@ -6,8 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::view::{Entry, View};
-use crate::sandbox::Access;
+use super::view::{Blank, Entry, View};
 
 /// Folders that hold programs and what these read. A link among them is a link inside, too.
 const FOLDERS: &[&str] = &[
@@ -41,8 +40,8 @@ const LINKED_SETTINGS: &[&str] = &[
 /// How deep settings are looked into.
 const DEEPEST: usize = 16;
 
-/// Lists the system's folders as they are now; `blank` is an empty file.
-pub(super) fn entries(blank: &Path) -> Vec<Entry> {
+/// Lists the system's folders as they are now.
+pub(super) fn entries(blank: &Blank) -> Vec<Entry> {
     let mut view = View::default();
     let mut entries = Vec::new();
     for folder in FOLDERS.iter().map(PathBuf::from) {
@@ -68,26 +67,35 @@ fn entry(folder: PathBuf) -> Option<Entry> {
     metadata.is_dir().then(|| Entry::read_only(folder))
 }
 
-/// Puts something empty over whatever is not for everybody's eyes: root inside is root outside to the files of root.
-fn mask_below(folder: &Path, blank: &Path, depth: usize, entries: &mut Vec<Entry>) {
+/// Puts something empty over what is not for everybody's eyes and yet could be read: root inside is root outside to the files
+/// of root.
+fn mask_below(folder: &Path, blank: &Blank, depth: usize, entries: &mut Vec<Entry>) {
     let Ok(found) = fs::read_dir(folder) else { return };
     for found in found.flatten() {
         let (inside, Ok(metadata)) = (found.path(), found.metadata()) else { continue };
-        let mode = metadata.permissions().mode();
-        match (metadata.is_dir(), mode & 0o005 == 0o005 && depth > 0) {
-            (true, true) => mask_below(&inside, blank, depth - 1, entries),
-            (true, false) => entries.push(Entry::Empty { inside }),
-            (false, _) if metadata.is_file() && mode & 0o004 == 0 => {
-                entries.push(Entry::Shown { host: blank.to_path_buf(), inside, access: Access::ReadOnly })
-            }
-            (false, _) => {}
+        let for_all = if metadata.is_dir() { 0o005 } else { 0o004 };
+        let is_open = metadata.permissions().mode() & for_all == for_all && depth > 0;
+        if is_open && metadata.is_dir() {
+            mask_below(&inside, blank, depth - 1, entries);
+        } else if !is_open && !metadata.is_symlink() && is_ours_to_read(&inside) {
+            entries.push(blank.over(inside, &metadata));
         }
     }
+}
+
+/// Tells whether this user reaches what is in a file or folder.
+fn is_ours_to_read(path: &Path) -> bool {
+    let may = |what| rustix::fs::access(path, what).is_ok();
+    may(rustix::fs::Access::READ_OK) || may(rustix::fs::Access::EXEC_OK)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn blank() -> Blank {
+        Blank { file: "/dev/null".into(), folder: "/nonexistent".into() }
+    }
 
     #[test]
     fn settings_that_are_not_for_everybody_are_masked_however_deep_they_are() {
@@ -106,7 +114,7 @@ mod tests {
         fs::set_permissions(&private, fs::Permissions::from_mode(0o710)).unwrap();
         std::os::unix::fs::symlink("/root", folder.path().join("link")).unwrap();
         let mut entries = Vec::new();
-        mask_below(folder.path(), Path::new("/blank"), DEEPEST, &mut entries);
+        mask_below(folder.path(), &blank(), DEEPEST, &mut entries);
         let mut masked: Vec<_> = entries.iter().map(Entry::inside).collect();
         masked.sort_unstable();
         assert_eq!(masked, [private.as_path(), &shadow, &key]);
@@ -115,7 +123,7 @@ mod tests {
     #[test]
     fn programs_are_found_in_what_is_shown_of_this_system() {
         let mut view = View::default();
-        view.extend(entries(Path::new("/dev/null")));
+        view.extend(entries(&blank()));
         let shell = view.program(
             "sh".as_ref(),
             "/nowhere:/run/current-system/sw/bin:/usr/bin:/bin".as_ref(),

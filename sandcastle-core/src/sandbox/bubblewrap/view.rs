@@ -28,8 +28,21 @@ pub(super) enum Entry {
     Shown { host: PathBuf, inside: PathBuf, access: Access },
     /// A symbolic link.
     Link { inside: PathBuf, target: PathBuf },
-    /// A folder that is empty and stays so.
-    Empty { inside: PathBuf },
+}
+
+/// An empty file and an empty folder of the host, to be put over what must not be seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Blank {
+    pub(super) file: PathBuf,
+    pub(super) folder: PathBuf,
+}
+
+impl Blank {
+    /// Puts the one that fits over what is at `inside`; it stays empty.
+    pub(super) fn over(&self, inside: PathBuf, what: &fs::Metadata) -> Entry {
+        let host = if what.is_dir() { &self.folder } else { &self.file };
+        Entry::Shown { host: host.clone(), inside, access: Access::ReadOnly }
+    }
 }
 
 /// What is at a path, without a look at the file system behind it.
@@ -52,7 +65,7 @@ impl Entry {
 
     pub(super) fn inside(&self) -> &Path {
         match self {
-            Self::Shown { inside, .. } | Self::Link { inside, .. } | Self::Empty { inside } => inside,
+            Self::Shown { inside, .. } | Self::Link { inside, .. } => inside,
         }
     }
 
@@ -65,10 +78,6 @@ impl Entry {
             Self::Shown { host, inside, access: Access::ReadOnly } => add("--ro-bind", &[host, inside]),
             Self::Shown { host, inside, access: Access::ReadWrite } => add("--bind", &[host, inside]),
             Self::Link { inside, target } => add("--symlink", &[target, inside]),
-            Self::Empty { inside } => {
-                add("--tmpfs", &[inside]);
-                add("--remount-ro", &[inside]);
-            }
         }
     }
 }
@@ -163,7 +172,6 @@ impl View {
                 Err(_) => At::Nothing,
             },
             Some(Entry::Link { inside, target }) if inside == path => At::Link(target),
-            Some(Entry::Empty { inside }) if inside == path => At::Made,
             Some(_) => At::Nothing,
             None if path == Path::new("/") || self.is_above_an_entry(path) => At::Made,
             None => At::Nothing,
@@ -256,7 +264,8 @@ mod tests {
         view.push(Entry::read_only("/usr"));
         view.push(Entry::Link { inside: "/bin".into(), target: "usr/bin".into() });
         view.push(shown(Path::new("/srv/--bind x\n"), "/work", Access::ReadWrite));
-        view.push(Entry::Empty { inside: "/work/hidden".into() });
+        let blank = Blank { file: "/blank".into(), folder: "/void".into() };
+        view.push(blank.over("/work/hidden".into(), &fs::metadata("/").unwrap()));
         let expected = [
             "--ro-bind",
             "/usr",
@@ -267,9 +276,8 @@ mod tests {
             "--bind",
             "/srv/--bind x\n",
             "/work",
-            "--tmpfs",
-            "/work/hidden",
-            "--remount-ro",
+            "--ro-bind",
+            "/void",
             "/work/hidden",
         ];
         assert_eq!(view.arguments(), expected);
@@ -280,7 +288,9 @@ mod tests {
         let host = TempDir::new().unwrap();
         let top = host.path();
         fs::create_dir_all(top.join("tree/below")).unwrap();
+        fs::write(top.join("tree/below/x"), "").unwrap();
         fs::create_dir(top.join("tools")).unwrap();
+        fs::create_dir(top.join("void")).unwrap();
         fs::write(top.join("tools/program"), "").unwrap();
         fs::write(top.join("secret"), "").unwrap();
         symlink(top.join("secret"), top.join("tree/out")).unwrap();
@@ -291,7 +301,7 @@ mod tests {
         view.push(shown(&top.join("tree"), "/a/b/tree", Access::ReadWrite));
         view.push(shown(&top.join("tools"), "/tools", Access::ReadOnly));
         view.push(Entry::Link { inside: "/link".into(), target: "a/b/../b/tree".into() });
-        view.push(Entry::Empty { inside: "/a/b/tree/below".into() });
+        view.push(shown(&top.join("void"), "/a/b/tree/below", Access::ReadOnly));
         let program = top.join("tools/program");
         assert_eq!(view.resolve(Path::new("/link/in")), Some(program));
         assert_eq!(view.resolve(Path::new("/a/b/tree")), Some(top.join("tree")));

@@ -51,7 +51,8 @@ wait_for() {
   until listens "$1" "$2"; do
     left=$((left - 1))
     [ $left -gt 0 ] || { echo "sandcastle: socat does not listen" >&2; exit 125; }
-    sleep 0.001
+    # To sleep takes a process, and socat is there in no more time than that takes.
+    [ $left -gt 3980 ] || sleep 0.001
   done
 }
 "#;

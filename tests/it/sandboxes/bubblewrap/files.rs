@@ -180,7 +180,7 @@ async fn a_work_tree_that_is_shown_elsewhere_is_where_programs_begin() {
 
 #[tokio::test]
 async fn namespaces_within_are_for_those_who_ask_for_them() {
-    let make = "unshare -Ur true 2>/dev/null";
+    let make = "unshare -U true 2>/dev/null";
     let Some(room) = Room::new(Bubblewrap::new()).await else { return };
     assert!(!room.sh(make).await.went_well());
     let Some(room) = Room::new(Bubblewrap::new().allow_user_namespaces()).await else { return };

@@ -4,7 +4,8 @@ use sandcastle::sandbox::Bubblewrap;
 
 use super::Room;
 use crate::support::desk::Desk;
-use crate::support::terminal::Terminal;
+use crate::support::processes::UniqueSleep;
+use crate::support::terminal::{CTRL_C, Terminal};
 
 #[tokio::test]
 async fn a_terminal_program_has_the_terminal_and_cannot_type_into_it() {
@@ -34,4 +35,23 @@ async fn a_terminal_program_has_the_terminal_and_cannot_type_into_it() {
         assert!(seen.contains(line), "{line}: {seen}");
     }
     assert!(!seen.contains("typed"), "{seen}");
+}
+
+#[tokio::test]
+async fn an_interrupt_from_the_keyboard_ends_a_program_that_leaves_keys_to_the_terminal() {
+    if Room::new(Bubblewrap::new()).await.is_none() {
+        return;
+    }
+    let (desk, sleep) = (Desk::new().await, UniqueSleep::new());
+    desk.program("claude", &format!("#!/bin/sh\necho 1 >x; echo ready; exec sleep {}\n", sleep.seconds()));
+    let command = desk.command(&["interactive", "--agent", "claude-code", "--sandbox", "bubblewrap"]);
+    let mut terminal = Terminal::start(desk.with_programs(command));
+    terminal.wait_for("ready");
+    sleep.wait_for(1).await;
+    terminal.enter(CTRL_C);
+    let (code, seen) = terminal.finish();
+    assert_eq!(code, Some(1), "{seen}");
+    assert!(seen.contains("exit      ended by a signal\n"), "{seen}");
+    assert_eq!(sleep.alive(), 0);
+    assert!(desk.repository.path().join("x").exists(), "what was done stays");
 }
