@@ -53,6 +53,7 @@ pub(super) fn binds(settings: &Settings, request: &SandboxRequest, inside: Insid
     let mut binds = Vec::new();
     for mount in asked.chain(added) {
         let mount = mount?;
+        refuse_link(&request.worktree, &mount.host)?;
         if settings.socket == EngineSocket::Refused {
             refuse_socket(settings, &mount.host)?;
         }
@@ -121,6 +122,19 @@ fn at_home(path: &Path, home: Option<&Path>) -> Option<PathBuf> {
 fn unplaced(mount: &Mount, why: &str) -> Error {
     let (host, inside) = (mount.host.display(), mount.inside.display());
     Error::new(ErrorKind::Sandbox, format!("mount `{host}` at `{inside}`: {why}"))
+}
+
+/// Refuses what lies in the work tree, where an agent may have put a link that leads elsewhere.
+fn refuse_link(worktree: &Path, host: &Path) -> Result<()> {
+    let (Ok(real), Ok(tree)) = (host.canonicalize(), worktree.canonicalize()) else { return Ok(()) };
+    match host.starts_with(worktree) && !real.starts_with(tree) {
+        false => Ok(()),
+        true => Err(Error::new(
+            ErrorKind::Sandbox,
+            format!("mount `{}`: it leads out of the work tree, to `{}`", host.display(), real.display()),
+        )
+        .with_hint("mount that path itself, if it is meant")),
+    }
 }
 
 /// Refuses the engine's socket, and a folder that holds one.
@@ -219,6 +233,25 @@ mod tests {
         assert!(error.to_string().contains("docker.sock"), "{error}");
         settings.socket = EngineSocket::Allowed;
         placed(&settings, Mount::new(&socket, Access::ReadWrite)).unwrap();
+    }
+
+    #[test]
+    fn a_link_that_leads_out_of_the_work_tree_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("tree");
+        std::fs::create_dir_all(tree.join("data")).unwrap();
+        std::os::unix::fs::symlink("data", tree.join("within")).unwrap();
+        std::os::unix::fs::symlink("/etc", tree.join("cache")).unwrap();
+        let mounted = |path: &str| {
+            let mut settings = Settings::new(Engine::Docker, "a");
+            settings.mounts = vec![Mount::new(tree.join(path), Access::ReadOnly)];
+            binds(&settings, &SandboxRequest::new(&tree), Inside { worktree: &tree, home: None })
+        };
+        assert_eq!(mounted("within").unwrap().len(), 2);
+        for path in ["cache", "cache/passwd"] {
+            let error = mounted(path).unwrap_err();
+            assert!(error.to_string().contains("leads out of the work tree"), "{error}");
+        }
     }
 
     #[test]

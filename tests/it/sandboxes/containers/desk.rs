@@ -158,8 +158,16 @@ impl Desk {
         self.provider_on("none")
     }
 
+    /// A provider with this image and network.
+    pub(super) fn provider_from(&self, image: &str, network: Network) -> Provider {
+        self.fitting(self.aimed_at(image)).network(network)
+    }
+
     fn plain(&self) -> Provider {
-        let provider = self.aimed();
+        self.fitting(self.aimed_at(&self.engine.image))
+    }
+
+    fn fitting(&self, provider: Provider) -> Provider {
         match self.user {
             User::Own if rustix::process::geteuid().is_root() => provider.home("/home/sandcastle"),
             User::Own => provider,
@@ -168,9 +176,12 @@ impl Desk {
         }
     }
 
-    fn aimed(&self) -> Provider {
-        let provider =
-            self.provider.clone().label("sandcastle.test", &self.label).program(&self.engine.program);
+    fn aimed_at(&self, image: &str) -> Provider {
+        let provider = match self.provider {
+            Provider::Docker(_) => Provider::Docker(Docker::new(image)),
+            Provider::Podman(_) => Provider::Podman(Podman::new(image)),
+        };
+        let provider = provider.label("sandcastle.test", &self.label).program(&self.engine.program);
         self.engine
             .environment
             .iter()
@@ -179,7 +190,7 @@ impl Desk {
 
     /// As [`Desk::provider`], in the home that the image has for them.
     pub(super) fn provider_of_image(&self) -> Provider {
-        let provider = self.aimed().join_network("none");
+        let provider = self.aimed_at(&self.engine.image).join_network("none");
         match self.user {
             User::Own => {
                 self.give(self.trees.path(), (1000, 1000));
@@ -263,6 +274,11 @@ impl Desk {
     /// Whether the engine is that of a user who is not this test's.
     pub(super) fn is_of_another_user(&self) -> bool {
         self.user == User::Mapped
+    }
+
+    /// The image that has an agent.
+    pub(super) fn agent_image(&self) -> Option<String> {
+        self.engine.agent_image()
     }
 
     pub(super) fn image(&self) -> &str {

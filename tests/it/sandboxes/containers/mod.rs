@@ -1,5 +1,6 @@
 //! What is true of containers of every engine.
 
+mod agents;
 mod desk;
 mod ending;
 mod files;
@@ -9,6 +10,7 @@ mod safety;
 mod terminal;
 mod work;
 
+pub(super) use self::agents::*;
 pub(super) use self::desk::Desk;
 pub(super) use self::ending::*;
 pub(super) use self::files::*;
@@ -49,6 +51,8 @@ macro_rules! tests {
             case_174_an_interrupt_removes_the_container,
             a_network_is_limited_to_the_hosts_that_are_named,
             a_container_that_is_removed_from_outside_is_a_lost_connection,
+            claude_code_answers_with_a_value_and_a_commit_from_inside,
+            an_agent_that_wrecks_what_it_sees_of_git_harms_nobody_else,
             w_39_words_and_variables_arrive_as_they_are,
         );
     };
