@@ -10,6 +10,7 @@ use super::entry::{self, Checked};
 use super::event::RunEvent;
 use super::expansion::expand;
 use super::failure;
+use super::ground::Ground;
 use super::iteration::{Stage, TurnEnd};
 use super::ledger::Ledger;
 use super::options::Settings;
@@ -72,8 +73,13 @@ impl Job {
 
     /// Returns what it takes to make a place ready.
     pub(super) fn setup(&self) -> SetUp<'_> {
+        let copied = match &self.settings.ground {
+            Ground::Lent(lot) => &lot.site.copy,
+            Ground::Own | Ground::Remembered(_) => &self.settings.site.copy,
+        };
         SetUp {
             site: &self.settings.site,
+            copied,
             repository: &self.checked.repository,
             below: &self.checked.below,
             environment: &self.checked.environment,

@@ -204,6 +204,7 @@ impl Making {
     fn setup(&self) -> SetUp<'_> {
         SetUp {
             site: &self.site,
+            copied: &self.site.copy,
             repository: &self.repository,
             below: &self.below,
             environment: &self.environment,

@@ -17,13 +17,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::RunId;
 use crate::journal::{Orphans, orphans_in};
-use crate::sandbox::{Mounted, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
+use crate::sandbox::{Mounted, SandboxHandle, SandboxProvider, SandboxRequest, Sharing, copy_in};
 use crate::worktree::{self, Place, Plan};
 
 /// What it takes to make a place ready.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SetUp<'a> {
     pub(super) site: &'a Site,
+    /// The paths that were copied into the work tree when it was made.
+    pub(super) copied: &'a [PathBuf],
     /// The repository as the caller sees it.
     pub(super) repository: &'a Repository,
     /// The folder to work in, seen from the root of a work tree.
@@ -98,6 +100,7 @@ impl SetUp<'_> {
         let host = Shell { sandbox: None, cwd: &host_cwd, env: self.environment.on_host() };
         let shell = Shell { sandbox: Some(&*sandbox), cwd: &inside, env: self.environment.variables() };
         let hooks = async {
+            self.bring_copies(provider, place, &*sandbox).await?;
             self.site.hooks.run_sandbox_ready(&host, &shell, &self.bounds, teller).await?;
             if self.site.hooks.has_any() { self.level(&*sandbox, teller).await } else { Ok(()) }
         };
@@ -123,6 +126,25 @@ impl SetUp<'_> {
             }
         };
         self.bounds.step(&what, limit, making.instrument(trace::sandbox(provider.name()))).await
+    }
+
+    /// Brings copies that git ignores into a sandbox that shares no files: with the work tree they do not travel.
+    async fn bring_copies(
+        &self,
+        provider: &dyn SandboxProvider,
+        place: &Place,
+        sandbox: &dyn SandboxHandle,
+    ) -> Result<()> {
+        if provider.sharing() != Sharing::Nothing || self.copied.is_empty() {
+            return Ok(());
+        }
+        let copying = async {
+            for path in self.copied.iter().filter(|path| is_there(place.top(), path)) {
+                copy_in(sandbox, &place.top().join(path), &sandbox.worktree().join(path)).await?;
+            }
+            Ok(())
+        };
+        self.bounds.step("copy files into the sandbox", self.bounds.timeouts.copy_to_worktree, copying).await
     }
 
     /// Has the host and the sandbox see the same: what was done inside is brought back, then what was done here is brought in.
@@ -169,6 +191,13 @@ pub(super) fn check_nobody_is_left(repository: &Repository, plan: &Plan, number:
     );
     Err(Error::new(ErrorKind::BranchBusy, message)
         .with_hint(format!("`sandcastle runs recover {run}` ends them and says what they left")))
+}
+
+/// Tells whether a copy is still in a work tree that agents have worked in, and not where a link leads.
+fn is_there(top: &Path, copy: &Path) -> bool {
+    let mut folders = copy.ancestors().skip(1).map(|folder| top.join(folder));
+    folders.all(|folder| folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()))
+        && top.join(copy).symlink_metadata().is_ok()
 }
 
 /// Joins without a slash at the end where nothing is joined.

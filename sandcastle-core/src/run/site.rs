@@ -34,6 +34,7 @@ impl Site {
     pub(super) fn inherit(&mut self, place: &Self) {
         self.env.splice(0..0, place.env.iter().cloned());
         self.secrets.splice(0..0, place.secrets.iter().cloned());
+        self.copy.splice(0..0, place.copy.iter().cloned());
     }
 }
 

@@ -2,13 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use sandcastle::sandbox::{
     BoxFuture, Inherit, Isolated, IsolatedHandle, IsolatedProvider, Owner, Program, Running, SandboxHandle,
     SandboxProvider, SandboxRequest, Sharing,
 };
 use sandcastle::testing::{ScratchRepo, Script, Scripted, Turn};
-use sandcastle::{BranchStrategy, Logging, NoSandbox, Result, RunOptions, SandboxOptions, create_sandbox};
+use sandcastle::{
+    BranchStrategy, Logging, NoSandbox, Result, RunOptions, SandboxOptions, Timeouts, WorktreeOptions,
+    create_sandbox, create_worktree,
+};
 
 /// A folder in the part of a machine.
 #[derive(Clone, Debug)]
@@ -240,6 +244,65 @@ async fn w_41_only_the_branch_that_is_worked_on_leaves_this_host() {
     assert!(said.contains("refs/heads/main") && said.contains("hidden"), "{said}");
     assert!(!said.contains("secret") && !said.contains("s3cret"), "{said}");
     sandbox.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn w_29_what_git_ignores_travels_when_it_is_named() {
+    let repository = ScratchRepo::new().await.unwrap();
+    for (path, content) in [
+        (".gitignore", "/deps/\n/ways/\n*.secret\n"),
+        ("deps/lib/code", "code\n"),
+        ("ways/other", "other\n"),
+        ("a.secret", "s3cret\n"),
+    ] {
+        repository.write(path, content).unwrap();
+    }
+    repository.git(["add", "."]).await.unwrap();
+    repository.git(["commit", "-qm", "ignore"]).await.unwrap();
+    let strategy = BranchStrategy::branch("task");
+    let run = |steps: Turn| {
+        options(&repository, steps.say("done"), &Machine::new()).branch_strategy(strategy.clone())
+    };
+    let seen = Turn::new().shell("test \"$(cat deps/lib/code)\" = code && test ! -e a.secret && test ! -e ways");
+    let result = sandcastle::run(run(seen).copy_to_worktree(["deps"])).await.unwrap();
+    assert_eq!(result.text, "done");
+
+    // The copies belong to the worktree, and each of its sandboxes has them, unless a link leads there by now.
+    let made = WorktreeOptions::new().cwd(repository.path()).branch_strategy(strategy);
+    let worktree = create_worktree(made.copy_to_worktree(["deps", "ways/other"])).await.unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("other"), "s3cret\n").unwrap();
+    std::fs::remove_dir_all(worktree.path().join("ways")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), worktree.path().join("ways")).unwrap();
+    let sandbox = worktree.create_sandbox(SandboxOptions::new(Isolated::new(Machine::new()))).await.unwrap();
+    let done = sandbox.exec(Program::new("cat").args(["deps/lib/code", "ways/other"])).await.unwrap();
+    assert_eq!((done.stdout.as_slice(), done.exit.is_success()), (&b"code\n"[..], false));
+    sandbox.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn case_145_a_second_run_brings_its_own_commits() {
+    let repository = ScratchRepo::new().await.unwrap();
+    let made = SandboxOptions::new(Isolated::new(Machine::new())).cwd(repository.path());
+    let sandbox = create_sandbox(made).await.unwrap();
+    for round in ["one", "two"] {
+        let turn = Turn::new().write_file(format!("{round}.txt"), "1\n").commit(round).say("done");
+        let options = sandbox.options(Scripted::new(Script::new().turn(turn))).prompt("go");
+        let result = options.logging(Logging::off()).await.unwrap();
+        assert_eq!(result.commits.len(), 1, "{:?}", result.commits);
+    }
+    sandbox.close().await.unwrap();
+    assert_eq!(repository.git(["log", "--format=%s"]).await.unwrap(), "two\none\nbegin");
+}
+
+#[tokio::test]
+async fn w_48_bringing_work_in_has_a_limit_that_can_be_set() {
+    let repository = ScratchRepo::new().await.unwrap();
+    let limits = Timeouts::new().sandbox_start(Duration::from_millis(1));
+    let never = options(&repository, Turn::new().say("never"), &Machine::new()).timeouts(limits);
+    let error = sandcastle::run(never).await.unwrap_err();
+    assert_eq!(error.kind(), sandcastle::ErrorKind::StepTimeout, "{error:#}");
+    assert!(error.to_string().contains("the sandbox `machine` within 1ms"), "{error:#}");
 }
 
 #[tokio::test]
