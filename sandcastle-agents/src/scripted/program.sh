@@ -11,7 +11,11 @@ refuse() {
 }
 
 # A step that cannot be carried out is a mistake in the script, and never silently skipped.
-broken() { refuse other "the step $1 of the script failed"; }
+broken() {
+  why=
+  if [ "$1" = commit ] && git diff --cached --quiet 2>/dev/null; then why=": nothing was changed"; fi
+  refuse other "the step $1 of the script failed$why"
+}
 
 fail() { failed=1; emit "$1"; }
 

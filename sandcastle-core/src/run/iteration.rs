@@ -187,7 +187,8 @@ impl<'a> Stage<'a> {
             let agent = self.agent.name();
             let hint = match error.kind() {
                 std::io::ErrorKind::NotFound => {
-                    "install it and put it on the `PATH`, or name its path on the agent"
+                    "install it where the agent runs (for a container, in its image) and put it on the `PATH`, or name its path \
+                     on the agent"
                 }
                 std::io::ErrorKind::PermissionDenied => {
                     "make it executable, or name another program on the agent"

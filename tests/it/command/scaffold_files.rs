@@ -44,9 +44,16 @@ async fn case_197_the_scaffold_names_the_sandbox_that_was_chosen_and_no_other() 
 async fn case_200_what_runs_write_is_ignored_and_what_people_write_is_not() {
     let desk = Desk::new().await;
     let made = desk.scaffolded(&["--sandbox", "docker"]);
-    for path in
-        [".env", "logs/y", "runs/x/journal.jsonl", "worktrees/x", "locks/l", "sandboxes/s", "target/debug/x"]
-    {
+    for path in [
+        ".env",
+        "logs/y",
+        "runs/x/journal.jsonl",
+        "worktrees/x",
+        "locks/l",
+        "sandboxes/s",
+        "sessions/s",
+        "target/debug/x",
+    ] {
         let path = format!(".sandcastle/{path}");
         assert_eq!(desk.git(["check-ignore", &path]).await.trim(), path);
     }

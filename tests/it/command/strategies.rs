@@ -25,6 +25,25 @@ async fn a_merge_to_head_lands_and_tells_where() {
     assert_eq!(shown["worktrees"][0]["changed"], json!(["scratch"]));
 }
 
+/// Whoever goes on must not do so without the sandbox by accident.
+#[tokio::test]
+async fn the_command_to_go_on_with_names_the_sandbox() {
+    if crate::support::engines::bubblewrap().is_none() {
+        return;
+    }
+    let desk = Desk::new().await;
+    let script = one_turn(&json!([{ "say": "no answer" }]));
+    let asked = ["--prompt", "in <result>", "--tag", "result", "--sandbox", "bubblewrap", "--network", "off"];
+    let ended = desk.play(&script, &asked).run();
+    assert_eq!(ended.code(), Some(3), "{ended:?}");
+    let object = json_of(&ended);
+    let resume = object["error"]["resume_command"].as_str().expect("a command");
+    assert!(resume.contains(" --sandbox bubblewrap --network off --resume scripted-"), "{resume}");
+    let shown = desk.runs(&["show", object["error"]["run"].as_str().expect("an id")]);
+    let resume = shown["resume_command"].as_str().expect("a command");
+    assert!(resume.contains(" --sandbox bubblewrap ") && resume.contains(" --resume scripted-"), "{resume}");
+}
+
 #[tokio::test]
 async fn paths_that_are_not_text_are_shown_all_the_same() {
     use std::os::unix::ffi::OsStrExt;

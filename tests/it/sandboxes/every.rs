@@ -82,7 +82,8 @@ async fn an_agent_commits_in_each_and_with_every_strategy() {
             let log = ["log", "-1", "--format=%s|%an", result.branch.as_str()];
             assert_eq!(repository.git(log).await.unwrap(), "made inside|Scratch", "{}", kind.name);
             assert_eq!(repository.git(["status", "--porcelain"]).await.unwrap(), "", "{}", kind.name);
-            let branches = repository.git(["for-each-ref", "--format=%(refname)", "refs/heads"]).await.unwrap();
+            let branches =
+                repository.git(["for-each-ref", "--format=%(refname)", "refs/heads"]).await.unwrap();
             assert!(!branches.contains("refs/heads/sandcastle/"), "{}: {branches}", kind.name);
             let kept = repository.path().join(".sandcastle/sandboxes");
             let kept = std::fs::read_dir(kept).into_iter().flatten().flatten();

@@ -250,7 +250,7 @@ async fn w_41_only_the_branch_that_is_worked_on_leaves_this_host() {
 async fn w_29_what_git_ignores_travels_when_it_is_named() {
     let repository = ScratchRepo::new().await.unwrap();
     for (path, content) in [
-        (".gitignore", "/deps/\n/ways/\n*.secret\n"),
+        (".gitignore", "/deps\n/ways\n*.secret\n"),
         ("deps/lib/code", "code\n"),
         ("ways/other", "other\n"),
         ("a.secret", "s3cret\n"),
@@ -263,7 +263,8 @@ async fn w_29_what_git_ignores_travels_when_it_is_named() {
     let run = |steps: Turn| {
         options(&repository, steps.say("done"), &Machine::new()).branch_strategy(strategy.clone())
     };
-    let seen = Turn::new().shell("test \"$(cat deps/lib/code)\" = code && test ! -e a.secret && test ! -e ways");
+    let seen =
+        Turn::new().shell("test \"$(cat deps/lib/code)\" = code && test ! -e a.secret && test ! -e ways");
     let result = sandcastle::run(run(seen).copy_to_worktree(["deps"])).await.unwrap();
     assert_eq!(result.text, "done");
 

@@ -200,7 +200,9 @@ impl View {
                 None => {}
             }
         }
-        Err(failure.into())
+        let what =
+            if failure == io::ErrorKind::NotFound { "there is no program" } else { "no one may execute" };
+        Err(io::Error::new(failure, format!("{what} `{}` inside the sandbox", name.display())))
     }
 }
 

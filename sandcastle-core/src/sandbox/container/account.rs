@@ -75,16 +75,21 @@ impl Account {
     /// Adds what to do when the user does not fit the image or the work tree.
     pub(super) fn with_remedies(&self, error: Error, settings: &Settings, other: u32) -> Error {
         let engine = settings.client.engine();
-        error
-            .with_hint(format!(
-                "rebuild the image for this user: `sandcastle {engine} build-image`, or `{engine} build --build-arg \
-                 AGENT_UID={} --build-arg AGENT_GID={}`",
-                self.uid, self.gid
-            ))
-            .with_hint(format!(
+        let error = error.with_hint(format!(
+            "rebuild the image for this user: `sandcastle {engine} build-image`, or `{engine} build --build-arg \
+             AGENT_UID={} --build-arg AGENT_GID={}`",
+            self.uid, self.gid
+        ));
+        let error = match other == self.uid {
+            true => error,
+            false => error.with_hint(format!(
                 "or name the user with `.user({other}, {other})` (`--container-user {other}:{other}`), if the work tree can be \
-                 written by it; or give it a home of its own with `.home(\"/home/sandcastle\")`"
-            ))
+                 written by it"
+            )),
+        };
+        error.with_hint(
+            "or give it an empty home with `.home(\"/home/sandcastle\")` (`--container-home /home/sandcastle`)",
+        )
     }
 }
 

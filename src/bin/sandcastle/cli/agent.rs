@@ -12,7 +12,8 @@ pub(crate) struct AgentArgs {
     #[arg(long)]
     pub(crate) agent: String,
     /// The model the agent is told to use [default: the agent's own choice]; for `scripted`, the file of the script,
-    /// such as {"turns": [{"steps": [{"commit": "work"}, {"say": "<result>1</result>"}]}]}.
+    /// such as {"turns": [{"steps": [{"shell": "date >>dates"}, {"commit": "work"},
+    /// {"say": "<result>1</result>"}]}]}.
     #[arg(long)]
     pub(crate) model: Option<String>,
     /// Where the agent runs.
@@ -34,6 +35,24 @@ pub(crate) struct AgentArgs {
     pub(crate) secret_env: Vec<String>,
     #[command(flatten)]
     pub(crate) container: ContainerArgs,
+}
+
+impl AgentArgs {
+    /// Returns the flags that say where the agent runs, with their values, as they can be given again.
+    pub(crate) fn whereabouts(&self) -> Vec<(&'static str, Option<String>)> {
+        let mut given = Vec::new();
+        if self.sandbox != Sandbox::None {
+            given.push(("--sandbox", Some(self.sandbox.name().to_owned())));
+        }
+        let network = self.network.map(|network| match network {
+            NetworkChoice::On => "on",
+            NetworkChoice::Off => "off",
+        });
+        given.extend(network.map(|network| ("--network", Some(network.to_owned()))));
+        given.extend(self.allow_host.iter().map(|host| ("--allow-host", Some(host.clone()))));
+        given.extend(self.container.given());
+        given
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,7 +93,8 @@ pub(crate) struct SessionArgs {
     /// The session whose history a new session begins with.
     #[arg(long, value_name = "ID", conflicts_with = "resume")]
     pub(crate) fork: Option<String>,
-    /// The folder that sessions are kept in, in the form of a home folder [default: the agent's own].
+    /// The folder that sessions are kept in, in the form of a home folder [default: the agent's own, or
+    /// .sandcastle/sessions where that goes with the sandbox].
     #[arg(long, value_name = "DIR")]
     pub(crate) session_store: Option<PathBuf>,
 }

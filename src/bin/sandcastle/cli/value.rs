@@ -1,5 +1,6 @@
 //! Values that are more than a word: pairs, seconds, branch strategies.
 
+use std::fmt;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -18,6 +19,14 @@ pub(crate) struct BindMount {
     pub(crate) host: String,
     pub(crate) inside: Option<String>,
     pub(crate) is_read_only: bool,
+}
+
+impl fmt::Display for BindMount {
+    /// Writes it as it is given.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inside = self.inside.as_ref().map(|inside| format!(":{inside}")).unwrap_or_default();
+        write!(f, "{}{inside}{}", self.host, if self.is_read_only { ":ro" } else { "" })
+    }
 }
 
 /// Reads a mount.

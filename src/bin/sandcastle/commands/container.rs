@@ -59,11 +59,11 @@ pub(super) fn provider(
             Failure::usage(format!("failed to use --sandbox {name}: name the image with `--image NAME`"))
         })
     };
-    Ok(match (sandbox, args.given()) {
+    Ok(match (sandbox, args.given().first()) {
         (Sandbox::Docker, _) => Some(told!(Docker::new(image()?), args, network)),
         (Sandbox::Podman, _) => Some(told!(Podman::new(image()?), args, network)),
         (_, None) => None,
-        (_, Some(flag)) => {
+        (_, Some((flag, _))) => {
             return Err(Failure::usage(format!(
                 "failed to use `{flag}`: it is for `--sandbox docker` and `--sandbox podman`"
             )));

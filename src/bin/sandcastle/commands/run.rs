@@ -111,6 +111,7 @@ fn resume(work: &Work, args: &RunArgs) -> Option<String> {
     let resume = Resume {
         agent: &args.agent.agent,
         model: args.agent.model.as_deref(),
+        sandbox: args.agent.whereabouts(),
         folder: kept.or(args.site.cwd.as_deref()),
         strategy,
         session: session.as_str(),

@@ -8,6 +8,8 @@ use std::path::Path;
 pub(crate) struct Resume<'a> {
     pub(crate) agent: &'a str,
     pub(crate) model: Option<&'a str>,
+    /// The flags that say which sandbox it goes on in, with their values.
+    pub(crate) sandbox: Vec<(&'static str, Option<String>)>,
     /// The folder to go on in, if it is not the current one.
     pub(crate) folder: Option<&'a Path>,
     /// The branch strategy to go on with, if it is not that of the folder.
@@ -20,9 +22,13 @@ impl fmt::Display for Resume<'_> {
         let model = self.model.map(str::to_owned);
         let folder = self.folder.map(|folder| folder.to_string_lossy().into_owned());
         write!(f, "sandcastle run --agent {}", quoted(self.agent))?;
-        for (flag, value) in [("model", model), ("cwd", folder), ("branch-strategy", self.strategy.clone())] {
+        let given = |flag, value: Option<String>| value.map(|value| (flag, Some(value)));
+        let place =
+            given("--cwd", folder).into_iter().chain(given("--branch-strategy", self.strategy.clone()));
+        for (flag, value) in given("--model", model).into_iter().chain(self.sandbox.clone()).chain(place) {
+            write!(f, " {flag}")?;
             if let Some(value) = value {
-                write!(f, " --{flag} {}", quoted(&value))?;
+                write!(f, " {}", quoted(&value))?;
             }
         }
         write!(f, " --resume {} --prompt '...'", quoted(self.session))
@@ -58,14 +64,23 @@ mod tests {
 
     #[test]
     fn what_is_resumed_where_is_said_only_if_it_has_to_be() {
-        let resume = Resume { agent: "codex", model: None, folder: None, strategy: None, session: "x" };
+        let resume = Resume {
+            agent: "codex",
+            model: None,
+            sandbox: Vec::new(),
+            folder: None,
+            strategy: None,
+            session: "x",
+        };
         assert_eq!(resume.to_string(), "sandcastle run --agent codex --resume x --prompt '...'");
         let folder = Some(Path::new("/a b"));
-        let resume =
-            Resume { model: Some("m"), folder, strategy: Some("branch:b".to_owned()), ..resume.clone() };
+        let sandbox = vec![("--sandbox", Some("docker".to_owned())), ("--container-writable-root", None)];
+        let strategy = Some("branch:b".to_owned());
+        let resume = Resume { model: Some("m"), sandbox, folder, strategy, ..resume };
         assert_eq!(
             resume.to_string(),
-            "sandcastle run --agent codex --model m --cwd '/a b' --branch-strategy branch:b --resume x --prompt '...'"
+            "sandcastle run --agent codex --model m --sandbox docker --container-writable-root --cwd '/a b' \
+             --branch-strategy branch:b --resume x --prompt '...'"
         );
     }
 }

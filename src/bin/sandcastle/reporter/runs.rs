@@ -201,11 +201,28 @@ pub(crate) fn resume(run: &RunReport) -> Option<String> {
     let resume = Resume {
         agent,
         model: run.model.as_deref(),
+        sandbox: whereabouts(run.sandbox.as_deref())?,
         folder: Some(kept.or(run.cwd.as_deref())?),
         strategy,
         session: &session.id,
     };
     Some(resume.to_string())
+}
+
+/// Returns the flags of a sandbox, as far as a run has written it down; `None` for one that the command does not have.
+fn whereabouts(sandbox: Option<&str>) -> Option<Vec<(&'static str, Option<String>)>> {
+    let mut flags = Vec::new();
+    match sandbox {
+        None | Some("none") => {}
+        Some(name @ ("docker" | "podman" | "bubblewrap")) => {
+            flags.push(("--sandbox", Some(name.to_owned())));
+            if name != "bubblewrap" {
+                flags.push(("--image", Some("...".to_owned())));
+            }
+        }
+        Some(_) => return None,
+    }
+    Some(flags)
 }
 
 /// Words what was removed and what was kept.
