@@ -5,6 +5,8 @@
 //! [sandboxes and worktrees that runs share]: crate::guide::handles
 //! [prompts and their templates]: crate::guide::prompts
 //! [hooks, files, variables and secrets]: crate::guide::setup
+//! [where agents run]: crate::guide::sandboxes
+//! [agents in containers]: crate::guide::containers
 //! [sessions that are resumed and forked]: crate::guide::sessions
 //! [runs that were killed]: crate::guide::recovery
 //! [logs, events and tracing]: crate::guide::observing

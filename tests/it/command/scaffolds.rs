@@ -1,7 +1,8 @@
 //! The programs that `sandcastle init` writes: they are formatted, free of warnings, and do what their templates say.
 //!
 //! All are built in one workspace below `target/`, so what they depend on is compiled once. To run them, the file that
-//! chooses their agents is replaced by one from `tests/fixtures/scaffolds/`, which plays scripts.
+//! chooses their agents is replaced by one from `tests/fixtures/scaffolds/`, which plays scripts. Most are played without a
+//! sandbox, one in bubblewrap, and one in a container of an image that the command built.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,11 +12,12 @@ use std::time::Duration;
 
 use super::init::{AGENTS, TEMPLATES};
 use crate::support::desk::Desk;
+use crate::support::engines::{self, Engine};
 use crate::support::process::{Finished, Invocation};
 use crate::support::requirement::variable;
 
 /// The sandboxes that the library has. A row lets its scaffolds be compiled.
-const SANDBOXES: &[&str] = &["none"];
+const SANDBOXES: &[&str] = &["none", "docker", "podman", "bubblewrap"];
 
 /// How long cargo may take to compile everything.
 const COMPILING: Duration = Duration::from_secs(900);
@@ -109,7 +111,7 @@ async fn row_187_every_scaffold_is_formatted_and_agents_differ_only_where_they_s
 
 #[tokio::test]
 async fn row_187_the_scaffold_of_every_sandbox_is_formatted() {
-    for sandbox in ["none", "docker", "podman", "bubblewrap"] {
+    for sandbox in SANDBOXES {
         for template in TEMPLATES {
             assert_formatted(&scaffold(&["--template", template, "--sandbox", sandbox]).await);
         }
@@ -129,9 +131,10 @@ fn assert_formatted(files: &BTreeMap<String, String>) {
 #[tokio::test]
 async fn row_191_every_template_builds_without_a_warning() {
     let mut members = Vec::new();
-    // Every agent and every template, and not every pair of them.
-    for (agent, template) in AGENTS.iter().zip(TEMPLATES.iter().cycle()) {
-        for sandbox in SANDBOXES {
+    // Every template with every sandbox, and every agent with some of them.
+    let mut agents = AGENTS.iter().cycle();
+    for template in TEMPLATES {
+        for (sandbox, agent) in SANDBOXES.iter().zip(agents.by_ref()) {
             let files = scaffold(&["--template", template, "--agent", agent, "--sandbox", sandbox]).await;
             members.push((format!("{template}-{agent}-{sandbox}"), files));
         }
@@ -162,34 +165,49 @@ struct Played {
     ended: Finished,
 }
 
+/// Makes a scaffold whose agents play a script.
+async fn scripted(template: &str, flags: &[&str]) -> BTreeMap<String, String> {
+    let mut files = scaffold(&[&["--template", template], flags].concat()).await;
+    let agents = Path::new(ROOT).join(format!("tests/fixtures/scaffolds/{template}.rs"));
+    files.insert("src/agents.rs".to_owned(), fs::read_to_string(agents).unwrap());
+    files
+}
+
+/// Builds one member of a workspace and returns its program.
+fn build(workspace: &str, members: &[(String, BTreeMap<String, String>)], name: &str) -> PathBuf {
+    let workspace = workshop().join(workspace);
+    assemble(&workspace, members);
+    let ended = cargo(&workspace, &["build", "--offline", "--quiet", "--package", name]);
+    assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
+    workshop().join("target/debug").join(name)
+}
+
 /// Builds all templates with scripted agents, once, and plays one.
 async fn play(template: &str) -> Played {
     let mut members = Vec::new();
     for template in TEMPLATES {
-        let mut files = scaffold(&["--template", template]).await;
-        let agents = Path::new(ROOT).join(format!("tests/fixtures/scaffolds/{template}.rs"));
-        files.insert("src/agents.rs".to_owned(), fs::read_to_string(agents).unwrap());
-        members.push((format!("{template}-scripted"), files));
+        members.push((format!("{template}-scripted"), scripted(template, &[]).await));
     }
-    let workspace = workshop().join("scripted");
-    assemble(&workspace, &members);
-    let name = format!("{template}-scripted");
-    let ended = cargo(&workspace, &["build", "--offline", "--quiet", "--package", &name]);
-    assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
+    let program = build("scripted", &members, &format!("{template}-scripted"));
     let desk = Desk::new().await;
     desk.program(
         "gh",
         "#!/bin/sh\necho \"$@\" >>\"$HOME/asked\"\necho '[{\"id\": 1, \"title\": \"One\"}]'\n",
     );
-    let program = workshop().join("target/debug").join(name);
-    let environment = [("HOME".to_owned(), desk.home.path().display().to_string())];
-    let program = Invocation::new(program, desk.repository.path()).environment(environment);
-    let ended = desk.with_programs(program).run();
-    assert_eq!(ended.code(), Some(0), "{}{}", ended.stdout, ended.stderr);
-    Played { desk, ended }
+    let played = Played::by(desk, program, BTreeMap::new());
+    assert_eq!(played.ended.code(), Some(0), "{}{}", played.ended.stdout, played.ended.stderr);
+    played
 }
 
 impl Played {
+    /// Runs a program at a desk, with a few variables more.
+    fn by(desk: Desk, program: PathBuf, environment: BTreeMap<String, String>) -> Self {
+        let home = ("HOME".to_owned(), desk.home.path().display().to_string());
+        let program = Invocation::new(program, desk.repository.path());
+        let ended = desk.with_programs(program.environment(environment).environment([home])).run();
+        Self { desk, ended }
+    }
+
     /// How often the issue tracker was asked for what there is to do.
     fn lists(&self) -> usize {
         let asked = fs::read_to_string(self.desk.home.path().join("asked")).unwrap_or_default();
@@ -269,4 +287,56 @@ async fn row_191_parallel_planner_with_review_reviews_what_was_implemented() {
     let work = "Work on sandcastle/issue-1";
     assert_eq!(subjects, ["Review", work, work, "begin"], "an implementer is sent back until nothing comes");
     assert!(played.desk.worktrees().await.is_empty());
+}
+
+/// In one sandbox with two agents; the list of tasks is made inside, where no program of a home folder is seen.
+#[tokio::test]
+async fn row_191_a_scaffold_works_in_bubblewrap() {
+    if engines::bubblewrap().is_none() {
+        return;
+    }
+    let name = "sequential-reviewer-bubblewrap".to_owned();
+    let mut files = scripted("sequential-reviewer", &["--sandbox", "bubblewrap"]).await;
+    let prompt = files.get_mut("prompts/implement.md").unwrap();
+    let command = prompt.split("!`").nth(1).and_then(|rest| rest.split('`').next()).unwrap().to_owned();
+    *prompt =
+        prompt.replace(&command, "test \"$HOME\" = /home/agent && echo '[{\"id\": 1, \"title\": \"One\"}]'");
+    let program = build(&name, &[(name.clone(), files)], &name);
+    let played = Played::by(Desk::new().await, program, BTreeMap::new());
+    played.said("1 One\n  implemented on sandcastle/sequential-reviewer/");
+    played.said("  approved\n  - Said more clearly.\nnothing was implemented: The list is empty.\n");
+    assert_eq!(played.desk.subjects("main").await, ["begin"]);
+    assert!(played.desk.worktrees().await.is_empty());
+    played.desk.assert_whole().await;
+}
+
+/// What an image needs to be one for agents; the recipe of a scaffold fetches more than that, from a registry.
+const RECIPE: &str = r#"USER 0:0
+ARG AGENT_UID=1000
+ARG AGENT_GID=1000
+RUN mkdir -p /home/own && chown "${AGENT_UID}:${AGENT_GID}" /home/own
+ENV HOME=/home/own
+USER ${AGENT_UID}:${AGENT_GID}
+"#;
+
+#[tokio::test]
+async fn row_191_a_scaffold_works_in_a_container_of_its_image() {
+    const IMAGE: &str = "sandcastle-scaffold-test:own";
+    let Some(engine) = Engine::docker() else { return };
+    let name = "blank-docker".to_owned();
+    let files = scripted("blank", &["--sandbox", "docker", "--image-name", IMAGE]).await;
+    let program = build(&name, &[(name.clone(), files)], &name);
+    let desk = Desk::new().await;
+    let recipe = desk.file("recipe", format!("FROM {}\n{RECIPE}", engine.image)).display().to_string();
+    let image = |desk: &Desk, args: &[&str]| {
+        let command = desk.command(&[&["docker"], args, &["--image-name", IMAGE]].concat());
+        let ended = command.environment(engine.environment.clone()).run();
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
+    };
+    image(&desk, &["build-image", "--dockerfile", &recipe]);
+    let played = Played::by(desk, program, engine.environment.clone());
+    image(&played.desk, &["remove-image"]);
+    played.said("done: It is written.\n1 commits on main\n");
+    assert_eq!(played.desk.subjects("main").await, ["Do the task", "begin"]);
+    played.desk.assert_whole().await;
 }
