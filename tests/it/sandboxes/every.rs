@@ -23,6 +23,7 @@ pub(super) fn kinds() -> Vec<Kind> {
     kinds.extend(engines::bubblewrap().map(|_| kind("bubblewrap", Bubblewrap::new())));
     kinds.extend(Engine::docker().map(|engine| kind("docker", docker(&engine))));
     kinds.extend(Engine::podman().map(|engine| kind("podman", podman(&engine))));
+    kinds.extend(Engine::remote_docker().map(|engine| kind("remote docker", Isolated::new(docker(&engine)))));
     kinds.extend(
         engines::Ssh::user().map(|ssh| {
             kind("ssh", Isolated::new(Ssh::new(ssh.host).program(ssh.program).config(ssh.config)))
