@@ -24,7 +24,7 @@ mod rootless {
         echo '{"turns":[{"steps":[{"shell":"id -u >who; echo made >made"},{"commit":"Inside"},{"say":"done"}]}]}' >~/script.json
         "$sandcastle" run --agent scripted --model ~/script.json --prompt go --sandbox podman --image "$image" \
             --network off --branch-strategy merge-to-head >/dev/null
-        git log -1 --format='%s by %an' && cat who && stat -c %u made && podman ps --all --quiet
+        git log -1 --format='%s by %an' && cat who && stat -c %u made && podman ps --all --quiet --filter "label=sandcastle.repository=$repository"
         rm -rf "$repository""#;
 
     #[test]
