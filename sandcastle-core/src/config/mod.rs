@@ -29,6 +29,8 @@ pub(crate) enum Kept {
     Worktrees,
     /// Lock files.
     Locks,
+    /// Sessions of agents whose home goes with their sandbox.
+    Sessions,
     /// Git folders that stand in for the repository's own inside a sandbox.
     Sandboxes,
 }
@@ -42,13 +44,14 @@ impl Kept {
             Self::Worktrees => "worktrees",
             Self::Locks => "locks",
             Self::Sandboxes => "sandboxes",
+            Self::Sessions => "sessions",
         }
     }
 
     /// Tells who may look into the folder. What agents said is the user's own; a worktree is also for the user of a sandbox.
     fn mode(self) -> u32 {
         match self {
-            Self::Logs | Self::Runs => 0o700,
+            Self::Logs | Self::Runs | Self::Sessions => 0o700,
             Self::Worktrees | Self::Locks | Self::Sandboxes => 0o777,
         }
     }

@@ -84,8 +84,8 @@ impl Job {
 
     /// Returns what brings sessions to the agent and from it.
     pub(super) fn sessions(&self) -> Sessions {
-        let Settings { agent, session_store, .. } = &self.settings;
-        Sessions::new(Arc::clone(agent), session_store.clone(), self.checked.cwd.clone())
+        let store = self.settings.session_store(&self.checked.repository);
+        Sessions::new(Arc::clone(&self.settings.agent), store, self.checked.cwd.clone())
     }
 
     /// Returns what bounds every step.

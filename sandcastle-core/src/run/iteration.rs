@@ -212,11 +212,13 @@ impl<'a> Stage<'a> {
 
     /// Returns where the agent is, as its sessions see it.
     pub(super) fn inside(&self) -> Inside {
-        Inside { home: self.workplace.sandbox().home(), cwd: self.cwd.clone(), env: self.env.to_vec() }
+        let sandbox = Arc::clone(self.workplace.sandbox());
+        let (home, home_inside) = (sandbox.home(), sandbox.home_inside());
+        Inside { home, home_inside, sandbox, cwd: self.cwd.clone(), env: self.env.to_vec() }
     }
 
     pub(super) fn session_file(&self, session: &SessionId) -> Option<PathBuf> {
-        let home = self.workplace.sandbox().home()?;
+        let Some(home) = self.workplace.sandbox().home() else { return self.sessions.stored_file(session) };
         self.agent.session_file(session, &SessionPlace::new(&home, &self.cwd, self.env))
     }
 

@@ -17,7 +17,9 @@ use super::outcome::RunResult;
 use super::output_mode::{NoOutput, RunFuture, RunOutput, run};
 use super::site::{Site, site_setters};
 use crate::agent::Agent;
+use crate::config::{ConfigDir, Kept};
 use crate::error::Result;
+use crate::git::Repository;
 use crate::output::AgentOutput;
 use crate::prompt::PromptSource;
 use crate::sandbox::SandboxProvider;
@@ -77,6 +79,22 @@ pub(super) struct Settings {
 }
 
 impl Settings {
+    /// Returns the folder that sessions are kept in beside the agent's home: the one that was named, or one in `.sandcastle/`
+    /// where that home goes with the sandbox.
+    pub(super) fn session_store(&self, repository: &Repository) -> Option<PathBuf> {
+        let stays = || self.sandbox.home().is_some();
+        match &self.session_store {
+            Some(named) => Some(named.clone()),
+            None if stays() => None,
+            // Where it cannot be made, sessions are not captured, which is told.
+            None => Some(
+                ConfigDir::of(repository)
+                    .make(Kept::Sessions)
+                    .unwrap_or_else(|_| ConfigDir::of(repository).place_of(Kept::Sessions)),
+            ),
+        }
+    }
+
     /// Returns the limits, which begin to count now.
     pub(super) fn limits(&self) -> Limits {
         let idle = self.idle_timeout.unwrap_or(DEFAULT_IDLE_TIMEOUT);
@@ -221,7 +239,7 @@ impl<O> RunOptions<O> {
     /// and from there before one is continued.
     ///
     /// Without it a session stays in the home folder that the agent has. It is still found there when it is continued
-    /// from another worktree.
+    /// from another worktree. Where that home goes with the sandbox, the default is the folder `.sandcastle/sessions`.
     pub fn session_store(mut self, folder: impl Into<PathBuf>) -> Self {
         self.settings.session_store = Some(folder.into());
         self

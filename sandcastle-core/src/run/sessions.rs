@@ -5,6 +5,8 @@
 //! brought to where the program looks for it; after a turn it is brought to the store. What a session's files are, and
 //! what of them may be trusted, knows the agent alone.
 
+mod staging;
+
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -14,9 +16,11 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
+use self::staging::Staging;
 use crate::agent::{Agent, SessionPlace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::SessionId;
+use crate::sandbox::SandboxHandle;
 use crate::session::{SessionRequest, SessionTransfer, TransferOutcome};
 
 /// Brings sessions to the agent of a run, and from it.
@@ -34,6 +38,10 @@ pub(super) struct Sessions {
 pub(super) struct Inside {
     /// Its home folder, if that can be seen from this host.
     pub(super) home: Option<PathBuf>,
+    /// That folder as the agent sees it.
+    pub(super) home_inside: Option<PathBuf>,
+    /// What it can be reached by.
+    pub(super) sandbox: Arc<dyn SandboxHandle>,
     /// The folder it works in, as it sees it.
     pub(super) cwd: PathBuf,
     /// Every variable that is set for it, the one that counts last.
@@ -113,9 +121,15 @@ impl Sessions {
     /// A copy that has begun comes to its end; it is bounded, and there is the old file or the new one.
     pub(super) async fn bring_in(&self, request: &SessionRequest, inside: &Inside) -> Result<Vec<String>> {
         let Some(id) = request.origin().cloned() else { return Ok(Vec::new()) };
-        let Some(home) = inside.home.clone() else { return Ok(Vec::new()) };
-        let (sessions, inside) = (self.clone(), inside.clone());
-        blocking(move || sessions.bring_into(&id, &inside.place(&home))).await
+        let (sessions, copy) = (self.clone(), inside.clone());
+        if let Some(home) = inside.home.clone() {
+            return blocking(move || sessions.bring_into(&id, &copy.place(&home))).await;
+        }
+        let Some(staging) = Staging::of(&*self.agent, inside).await? else { return Ok(Vec::new()) };
+        let home = staging.home().to_path_buf();
+        let warnings = blocking(move || sessions.bring_into(&id, &copy.place(&home))).await?;
+        staging.bring_in(inside).await?;
+        Ok(warnings)
     }
 
     fn bring_into(&self, id: &SessionId, inside: &SessionPlace<'_>) -> Result<Vec<String>> {
@@ -153,9 +167,18 @@ impl Sessions {
     /// # Cancel safety
     /// As for [`Sessions::bring_in`].
     pub(super) async fn bring_out(&self, id: &SessionId, inside: &Inside) -> Result<Captured> {
-        let Some(home) = inside.home.clone() else { return Ok(Captured::default()) };
-        let (sessions, id, inside) = (self.clone(), id.clone(), inside.clone());
-        blocking(move || sessions.bring_out_of(&id, &inside.place(&home))).await
+        let (sessions, id, copy) = (self.clone(), id.clone(), inside.clone());
+        if let Some(home) = inside.home.clone() {
+            return blocking(move || sessions.bring_out_of(&id, &copy.place(&home))).await;
+        }
+        let Some(staging) = Staging::of(&*self.agent, inside).await? else { return Ok(Captured::default()) };
+        blocking(move || {
+            let captured = sessions.bring_out_of(&id, &staging.place(&copy))?;
+            // What is only in the copy is gone with it.
+            let file = captured.file.filter(|file| !file.starts_with(staging.home()));
+            Ok(Captured { file, ..captured })
+        })
+        .await
     }
 
     fn bring_out_of(&self, id: &SessionId, inside: &SessionPlace<'_>) -> Result<Captured> {
@@ -175,6 +198,11 @@ impl Sessions {
             _ => Some(transfer.file.clone()),
         };
         Ok(Captured { file, warnings: remarks(id, transfer).collect() })
+    }
+
+    /// Returns the file of a session in the store, if it is there.
+    pub(super) fn stored_file(&self, id: &SessionId) -> Option<PathBuf> {
+        self.stored().and_then(|place| self.agent.session_file(id, &place))
     }
 
     fn stored(&self) -> Option<SessionPlace<'_>> {

@@ -116,6 +116,7 @@ impl SetUp<'_> {
         let mut request = SandboxRequest::new(place.top());
         request.owner.repository = self.repository.home().to_path_buf();
         request.owner.run = Some(self.run.clone());
+        request.copies = self.site.copy.clone();
         let making = async {
             match provider.sharing() {
                 Sharing::Mounts => Mounted::make(provider, place.repository(), request).await,

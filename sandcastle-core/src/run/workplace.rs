@@ -180,7 +180,7 @@ impl Workplace {
 
 /// Brings the sessions that were held here to the store. Whatever fails about it costs nothing that was done.
 async fn capture(job: &Job, workplace: &Workplace, ledger: &mut Ledger) {
-    if job.settings.session_store.is_none() {
+    if job.settings.session_store(&job.checked.repository).is_none() {
         return;
     }
     let stage = Stage::new(job, workplace);

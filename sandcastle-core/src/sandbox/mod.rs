@@ -72,6 +72,33 @@ pub trait SandboxProvider: Send + Sync + fmt::Debug + 'static {
     fn create(&self, request: SandboxRequest) -> BoxFuture<'_, Result<Arc<dyn SandboxHandle>>>;
 }
 
+/// A provider that several owners share is one, too.
+impl<P: SandboxProvider + ?Sized> SandboxProvider for Arc<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        (**self).env()
+    }
+
+    fn inherited_env(&self) -> Vec<(OsString, OsString)> {
+        (**self).inherited_env()
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        (**self).home()
+    }
+
+    fn sharing(&self) -> Sharing {
+        (**self).sharing()
+    }
+
+    fn create(&self, request: SandboxRequest) -> BoxFuture<'_, Result<Arc<dyn SandboxHandle>>> {
+        (**self).create(request)
+    }
+}
+
 /// A sandbox that was made. Dropping it ends what runs inside.
 pub trait SandboxHandle: Send + Sync + fmt::Debug {
     /// Returns the work tree's path as seen inside.

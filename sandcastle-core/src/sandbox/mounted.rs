@@ -12,7 +12,8 @@ use crate::git::{Repository, Seen, StandIn};
 use crate::process::ProcessIdentity;
 
 /// What is kept in the folder `.sandcastle/` and is nobody's business inside.
-const PRIVATE: &[Kept] = &[Kept::Logs, Kept::Runs, Kept::Worktrees, Kept::Locks, Kept::Sandboxes];
+const PRIVATE: &[Kept] =
+    &[Kept::Logs, Kept::Runs, Kept::Worktrees, Kept::Locks, Kept::Sandboxes, Kept::Sessions];
 
 /// A sandbox, and the git folder that was made for it.
 #[derive(Debug)]
@@ -96,7 +97,11 @@ impl SandboxHandle for Mounted {
     }
 
     fn bring_back(&self) -> BoxFuture<'_, Result<Vec<String>>> {
-        Box::pin(self.stand_in.bring_back())
+        Box::pin(async {
+            let mut notes = self.inner.bring_back().await?;
+            notes.extend(self.stand_in.bring_back().await?);
+            Ok(notes)
+        })
     }
 
     fn start(&self, program: Program) -> BoxFuture<'_, std::io::Result<Running>> {

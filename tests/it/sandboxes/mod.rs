@@ -3,6 +3,7 @@
 mod bubblewrap;
 mod containers;
 mod docker;
+mod every;
 mod isolated;
 mod podman;
 mod ssh;

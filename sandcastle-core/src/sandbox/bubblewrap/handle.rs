@@ -101,7 +101,8 @@ impl Handle {
         let environment = Environment::of(&program, &sources);
         let cwd = program.cwd.as_ref().map_or_else(|| self.worktree.clone(), |cwd| self.worktree.join(cwd));
         let (found, view) = self.find(&program, environment.path(), &cwd, blank)?;
-        if !view.resolve(&cwd).is_some_and(|folder| folder.is_dir()) {
+        // The root is there, though it is no mount.
+        if cwd != Path::new("/") && !view.resolve(&cwd).is_some_and(|folder| folder.is_dir()) {
             let message = format!("there is no folder `{}` inside the sandbox", cwd.display());
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }

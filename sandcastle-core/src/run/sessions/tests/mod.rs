@@ -4,10 +4,12 @@
 use std::fs;
 use std::sync::Mutex;
 
+use futures_util::FutureExt as _;
 use tempfile::TempDir;
 
 use super::*;
 use crate::agent::{AgentCommand, AgentRequest, Capabilities, Decoder};
+use crate::sandbox::{NoSandbox, SandboxProvider as _, SandboxRequest};
 
 const ID: &str = "0a1b2c3d";
 
@@ -122,7 +124,15 @@ impl Bench {
     }
 
     fn inside(&self) -> Inside {
-        Inside { home: Some(self.home.path().to_owned()), cwd: PathBuf::from("/tree"), env: Vec::new() }
+        let provider = NoSandbox::new();
+        let made = provider.create(SandboxRequest::new("/tree"));
+        Inside {
+            home: Some(self.home.path().to_owned()),
+            home_inside: None,
+            sandbox: made.now_or_never().unwrap().unwrap(),
+            cwd: PathBuf::from("/tree"),
+            env: Vec::new(),
+        }
     }
 
     fn at_home(&self, cwd: &str) -> PathBuf {

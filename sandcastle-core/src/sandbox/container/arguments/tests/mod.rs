@@ -28,11 +28,11 @@ fn of(settings: &Settings, change: impl FnOnce(&mut SandboxRequest)) -> Vec<Stri
     plan.arguments().unwrap().into_iter().map(|arg| arg.into_string().unwrap()).collect()
 }
 
-fn docker(provider: Docker) -> Vec<String> {
+fn docker(provider: &Docker) -> Vec<String> {
     of(&provider.settings, |_| {})
 }
 
-fn podman(provider: Podman) -> Vec<String> {
+fn podman(provider: &Podman) -> Vec<String> {
     of(&provider.settings, |_| {})
 }
 
@@ -50,7 +50,7 @@ fn lacks(args: &[String], unwanted: &[&str]) {
 
 #[test]
 fn w_24b_and_case_176_what_is_not_asked_for_is_safe() {
-    for args in [docker(Docker::new("a")), podman(Podman::new("a"))] {
+    for args in [docker(&Docker::new("a")), podman(&Podman::new("a"))] {
         has(
             &args,
             &[
@@ -75,7 +75,7 @@ fn w_24b_and_case_176_what_is_not_asked_for_is_safe() {
         );
         assert_eq!(args.last().unwrap(), "a");
     }
-    has(&podman(Podman::new("a")), &["--http-proxy=false"]);
+    has(&podman(&Podman::new("a")), &["--http-proxy=false"]);
 }
 
 #[test]
@@ -103,11 +103,11 @@ fn every_option_is_one_word() {
         (Docker::new("a").join_network("--privileged"), &["--network=--privileged"], &["--privileged"]),
     ];
     for (provider, wanted, unwanted) in rows {
-        let args = docker(provider.clone());
+        let args = docker(provider);
         has(&args, wanted);
         lacks(&args, unwanted);
     }
-    has(&podman(Podman::new("a").home("/h")), &["--tmpfs=/h:rw,exec,nosuid,nodev,mode=1777,notmpcopyup"]);
+    has(&podman(&Podman::new("a").home("/h")), &["--tmpfs=/h:rw,exec,nosuid,nodev,mode=1777,notmpcopyup"]);
 }
 
 #[test]
@@ -115,12 +115,12 @@ fn case_151_a_read_only_mount_is_labelled() {
     let folder = tempfile::tempdir_in("/var/tmp").unwrap();
     let path = folder.path().display();
     let mount = Mount::new(folder.path(), Access::ReadOnly).at("/data");
-    has(&podman(Podman::new("a").mount(mount.clone())), &[&format!("--volume={path}:/data:ro,z")]);
+    has(&podman(&Podman::new("a").mount(mount.clone())), &[&format!("--volume={path}:/data:ro,z")]);
     let private = Docker::new("a").mount(mount.clone()).selinux(Selinux::Private);
-    has(&docker(private), &[&format!("--volume={path}:/data:ro,Z")]);
+    has(&docker(&private), &[&format!("--volume={path}:/data:ro,Z")]);
     let off = Docker::new("a").mount(mount).selinux(Selinux::Off);
-    has(&docker(off), &[&format!("--volume={path}:/data:ro")]);
-    has(&docker(Docker::new("a").mount(Mount::new("/etc", Access::ReadWrite))), &["--volume=/etc:/etc"]);
+    has(&docker(&off), &[&format!("--volume={path}:/data:ro")]);
+    has(&docker(&Docker::new("a").mount(Mount::new("/etc", Access::ReadWrite))), &["--volume=/etc:/etc"]);
 }
 
 #[test]
@@ -133,8 +133,8 @@ fn a_path_with_a_colon_is_written_at_length() {
         "--mount=type=bind,\"source={}\",\"target=/data\",readonly",
         odd.display().to_string().replace('"', "\"\"")
     );
-    has(&docker(Docker::new("a").mount(mount.clone())), &[&wanted]);
-    has(&podman(Podman::new("a").mount(mount)), &[&format!("{wanted},relabel=shared")]);
+    has(&docker(&Docker::new("a").mount(mount.clone())), &[&wanted]);
+    has(&podman(&Podman::new("a").mount(mount)), &[&format!("{wanted},relabel=shared")]);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn what_is_hidden_is_empty_if_it_is_there() {
 
 #[test]
 fn case_179_no_value_of_a_variable_stands_in_an_argument() {
-    let args = docker(Docker::new("a").env("TOKEN", "s3cret").client_env("OTHER", "s3cret"));
+    let args = docker(&Docker::new("a").env("TOKEN", "s3cret").client_env("OTHER", "s3cret"));
     assert!(!args.iter().any(|arg| arg.contains("s3cret")), "{args:#?}");
     assert!(
         !format!("{:?}", Docker::new("a").env("TOKEN", "s3cret").client_env("K", "s3cret"))

@@ -1,0 +1,118 @@
+//! What is true of every sandbox that is built in: it does what a sandbox does, and whole runs work in it.
+
+use std::sync::Arc;
+
+use sandcastle::sandbox::{Isolated, Program, SandboxProvider, Ssh};
+use sandcastle::testing::{ScratchRepo, Script, Scripted, Turn, sandbox_conformance_in};
+use sandcastle::{
+    BranchStrategy, Bubblewrap, Docker, Logging, NoSandbox, Podman, RunOptions, SandboxOptions,
+    create_sandbox,
+};
+
+use crate::support::engines::{self, Engine};
+
+/// A kind of sandbox, as tests make it.
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    pub(super) provider: Arc<dyn SandboxProvider>,
+}
+
+/// Those that are here. One that is missing is skipped by name, or fails where it is required.
+pub(super) fn kinds() -> Vec<Kind> {
+    let mut kinds = vec![kind("none", NoSandbox::new())];
+    kinds.extend(engines::bubblewrap().map(|_| kind("bubblewrap", Bubblewrap::new())));
+    kinds.extend(Engine::docker().map(|engine| kind("docker", docker(&engine))));
+    kinds.extend(Engine::podman().map(|engine| kind("podman", podman(&engine))));
+    kinds.extend(Engine::remote_docker().map(|engine| kind("remote docker", Isolated::new(docker(&engine)))));
+    kinds.extend(
+        engines::Ssh::user().map(|ssh| {
+            kind("ssh", Isolated::new(Ssh::new(ssh.host).program(ssh.program).config(ssh.config)))
+        }),
+    );
+    kinds
+}
+
+fn kind(name: &'static str, provider: impl SandboxProvider) -> Kind {
+    Kind { name, provider: Arc::new(provider) }
+}
+
+fn docker(engine: &Engine) -> Docker {
+    let docker = Docker::new(&engine.image).program(&engine.program).home("/home/sandcastle");
+    engine.environment.iter().fold(docker, |docker, (key, value)| docker.client_env(key, value))
+}
+
+fn podman(engine: &Engine) -> Podman {
+    let podman = Podman::new(&engine.image).program(&engine.program).home("/home/sandcastle");
+    engine.environment.iter().fold(podman, |podman, (key, value)| podman.client_env(key, value))
+}
+
+impl Kind {
+    pub(super) fn run(&self, repository: &ScratchRepo, turn: Turn, strategy: BranchStrategy) -> RunOptions {
+        RunOptions::new(Scripted::new(Script::new().turn(turn)), Arc::clone(&self.provider))
+            .cwd(repository.path())
+            .branch_strategy(strategy)
+            .prompt("go")
+            .logging(Logging::off())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_does_what_a_sandbox_does() {
+    let mut failed = Vec::new();
+    for kind in kinds() {
+        let repository = ScratchRepo::new().await.unwrap();
+        if let Err(error) = sandbox_conformance_in(Arc::clone(&kind.provider), &repository).await {
+            failed.push(format!("{}: {error:#}", kind.name));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_commits_in_each_and_with_every_strategy() {
+    for kind in kinds() {
+        for strategy in
+            [BranchStrategy::head(), BranchStrategy::merge_to_head(), BranchStrategy::branch("task")]
+        {
+            let repository = ScratchRepo::new().await.unwrap();
+            let turn = Turn::new().write_file("new.txt", "new\n").commit("made inside").say("done");
+            let result = sandcastle::run(kind.run(&repository, turn, strategy)).await;
+            let result = result.unwrap_or_else(|error| panic!("{}: {error:#}", kind.name));
+            assert_eq!(result.commits.len(), 1, "{}: {:?}", kind.name, result.warnings);
+            assert!(result.warnings.is_empty(), "{}: {:?}", kind.name, result.warnings);
+            let log = ["log", "-1", "--format=%s|%an", result.branch.as_str()];
+            assert_eq!(repository.git(log).await.unwrap(), "made inside|Scratch", "{}", kind.name);
+            assert_eq!(repository.git(["status", "--porcelain"]).await.unwrap(), "", "{}", kind.name);
+            let kept = repository.path().join(".sandcastle/sandboxes");
+            let kept = std::fs::read_dir(kept).into_iter().flatten().flatten();
+            let kept: Vec<_> =
+                kept.map(|entry| entry.file_name()).filter(|name| name != ".gitignore").collect();
+            assert!(kept.is_empty(), "{}: {kept:?}", kind.name);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shared_one_is_used_by_run_after_run() {
+    for kind in kinds() {
+        let repository = ScratchRepo::new().await.unwrap();
+        let options = SandboxOptions::shared(Arc::clone(&kind.provider))
+            .cwd(repository.path())
+            .branch_strategy(BranchStrategy::branch("task"));
+        let sandbox =
+            create_sandbox(options).await.unwrap_or_else(|error| panic!("{}: {error:#}", kind.name));
+        for round in ["one", "two"] {
+            let turn = Turn::new().write_file(format!("{round}.txt"), "1\n").commit(round).say("done");
+            let options =
+                sandbox.options(Scripted::new(Script::new().turn(turn))).prompt("go").logging(Logging::off());
+            let result = options.await.unwrap_or_else(|error| panic!("{}: {error:#}", kind.name));
+            let subjects: Vec<&str> = result.commits.iter().map(|commit| commit.subject.as_str()).collect();
+            assert_eq!(subjects, [round], "{}", kind.name);
+        }
+        let done = sandbox.exec(Program::new("sh").args(["-c", "ls; git log --format=%s"])).await.unwrap();
+        let said = String::from_utf8(done.stdout).unwrap();
+        assert!(said.starts_with("README.md\none.txt\ntwo.txt\ntwo\none\n"), "{}: {said}", kind.name);
+        let closed = sandbox.close().await.unwrap();
+        assert_eq!(closed.preserved_worktree, None, "{}: {closed:?}", kind.name);
+    }
+}
