@@ -143,3 +143,6 @@ macro_rules! provider {
 
 provider!(Docker);
 provider!(Podman);
+
+#[cfg(test)]
+mod tests;
