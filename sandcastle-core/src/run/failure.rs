@@ -23,6 +23,11 @@ pub(super) fn error_of(end: &TurnEnd, stage: &Stage<'_>) -> Error {
                 "a session is known to the agent that held it, on the same host and in the same folder",
             )
         }
+        TurnEnd::Lost(why) => {
+            let why = one_line(why);
+            Error::new(ErrorKind::Sandbox, format!("finish `{agent}`: what it ran in is gone: {why}"))
+                .with_hint("what came back before is on the branch and in the worktree")
+        }
         TurnEnd::Failed(kind, message) => with_advice(*kind, failed(agent, message)),
         TurnEnd::Completed(StopReason::Refused) => failed(agent, "the model refused to answer"),
         TurnEnd::Completed(StopReason::OutputLimit) => failed(agent, "the model ran into its output limit"),

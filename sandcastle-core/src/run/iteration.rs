@@ -65,6 +65,8 @@ pub(super) struct Turn {
 pub(super) enum TurnEnd {
     Completed(StopReason),
     Failed(FailureKind, String),
+    /// What it ran in is gone.
+    Lost(String),
     Idle,
     OutOfTime,
     Cancelled,

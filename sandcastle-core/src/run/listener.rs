@@ -267,9 +267,7 @@ impl<'a> Listener<'a> {
             (End::Cancelled, _) => TurnEnd::Cancelled,
             (End::OutOfTime, _) => TurnEnd::OutOfTime,
             (End::Idle, _) => TurnEnd::Idle,
-            (End::Lost(error), _) => {
-                TurnEnd::Failed(FailureKind::Other, format!("`{agent}` was lost: {error}"))
-            }
+            (End::Lost(error), _) => TurnEnd::Lost(error.to_string()),
             (_, Some(TurnEnd::Failed(kind, message))) => TurnEnd::Failed(kind, message),
             (End::Exited(_), verdict) => match exit {
                 Exit::Signal(_) => self.died(exit, stderr),

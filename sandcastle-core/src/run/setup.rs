@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::RunId;
 use crate::journal::{Orphans, orphans_in};
-use crate::sandbox::{Mounted, SandboxHandle, SandboxProvider, SandboxRequest, Sharing, copy_in};
+use crate::sandbox::{Mounted, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
 use crate::worktree::{self, Place, Plan};
 
 /// What it takes to make a place ready.
@@ -100,7 +100,6 @@ impl SetUp<'_> {
         let host = Shell { sandbox: None, cwd: &host_cwd, env: self.environment.on_host() };
         let shell = Shell { sandbox: Some(&*sandbox), cwd: &inside, env: self.environment.variables() };
         let hooks = async {
-            self.bring_copies(provider, place, &*sandbox).await?;
             self.site.hooks.run_sandbox_ready(&host, &shell, &self.bounds, teller).await?;
             if self.site.hooks.has_any() { self.level(&*sandbox, teller).await } else { Ok(()) }
         };
@@ -119,6 +118,8 @@ impl SetUp<'_> {
         let mut request = SandboxRequest::new(place.top());
         request.owner.repository = self.repository.home().to_path_buf();
         request.owner.run = Some(self.run.clone());
+        let copied = self.copied.iter().filter(|path| is_there(place.top(), path));
+        request.copies = copied.cloned().collect();
         let making = async {
             match provider.sharing() {
                 Sharing::Mounts => Mounted::make(provider, place.repository(), request).await,
@@ -126,25 +127,6 @@ impl SetUp<'_> {
             }
         };
         self.bounds.step(&what, limit, making.instrument(trace::sandbox(provider.name()))).await
-    }
-
-    /// Brings copies that git ignores into a sandbox that shares no files: with the work tree they do not travel.
-    async fn bring_copies(
-        &self,
-        provider: &dyn SandboxProvider,
-        place: &Place,
-        sandbox: &dyn SandboxHandle,
-    ) -> Result<()> {
-        if provider.sharing() != Sharing::Nothing || self.copied.is_empty() {
-            return Ok(());
-        }
-        let copying = async {
-            for path in self.copied.iter().filter(|path| is_there(place.top(), path)) {
-                copy_in(sandbox, &place.top().join(path), &sandbox.worktree().join(path)).await?;
-            }
-            Ok(())
-        };
-        self.bounds.step("copy files into the sandbox", self.bounds.timeouts.copy_to_worktree, copying).await
     }
 
     /// Has the host and the sandbox see the same: what was done inside is brought back, then what was done here is brought in.

@@ -18,7 +18,7 @@ const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 /// | limit | default | of |
 /// |---|---|---|
 /// | [`worktree`](Self::worktree) | 600 s | making one worktree |
-/// | [`copy_to_worktree`](Self::copy_to_worktree) | 60 s | copying all the paths of one worktree, and again into a sandbox that shares no files |
+/// | [`copy_to_worktree`](Self::copy_to_worktree) | 60 s | copying all the paths of one worktree |
 /// | [`sandbox_start`](Self::sandbox_start) | 120 s | making one sandbox, and bringing it up to date each time |
 /// | [`hook`](Self::hook) | 60 s | each hook that sets none itself |
 /// | [`prompt_expression`](Self::prompt_expression) | 30 s | each shell expression of a prompt |

@@ -58,6 +58,9 @@ pub struct SandboxRequest {
     /// What must not be seen inside though it lies below a mount: a folder is to be empty there, and a file too. They lie
     /// over all mounts.
     pub hidden: Vec<PathBuf>,
+    /// Files and folders of the work tree that git does not carry and that are wanted inside all the same, relative to it: what
+    /// shares no files has to bring them in.
+    pub copies: Vec<PathBuf>,
     /// Whom the sandbox belongs to.
     pub owner: Owner,
 }
@@ -116,6 +119,7 @@ impl SandboxRequest {
         Self {
             mounts: vec![Mount::new(&worktree, Access::ReadWrite)],
             hidden: Vec::new(),
+            copies: Vec::new(),
             owner: Owner::new(&worktree),
             worktree,
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sandcastle::sandbox::{Isolated, Program, SandboxProvider, Ssh};
 use sandcastle::testing::{ScratchRepo, Script, Scripted, Turn, sandbox_conformance_in};
 use sandcastle::{
-    BranchStrategy, Bubblewrap, Docker, Logging, NoSandbox, Podman, RunOptions, SandboxOptions,
+    BranchStrategy, Bubblewrap, Docker, ErrorKind, Logging, NoSandbox, Podman, RunOptions, SandboxOptions,
     create_sandbox,
 };
 
@@ -23,6 +23,7 @@ pub(super) fn kinds() -> Vec<Kind> {
     kinds.extend(engines::bubblewrap().map(|_| kind("bubblewrap", Bubblewrap::new())));
     kinds.extend(Engine::docker().map(|engine| kind("docker", docker(&engine))));
     kinds.extend(Engine::podman().map(|engine| kind("podman", podman(&engine))));
+    kinds.extend(Engine::remote_docker().map(|engine| kind("remote docker", Isolated::new(docker(&engine)))));
     kinds.extend(
         engines::Ssh::user().map(|ssh| {
             kind("ssh", Isolated::new(Ssh::new(ssh.host).program(ssh.program).config(ssh.config)))
@@ -91,6 +92,52 @@ async fn an_agent_commits_in_each_and_with_every_strategy() {
                 kept.map(|entry| entry.file_name()).filter(|name| name != ".gitignore").collect();
             assert!(kept.is_empty(), "{}: {kept:?}", kind.name);
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_dies_costs_an_error_and_nothing_that_came_back() {
+    for engine in [Engine::docker(), Engine::podman(), Engine::remote_docker()].into_iter().flatten() {
+        let repository = ScratchRepo::new().await.unwrap();
+        let provider: Arc<dyn SandboxProvider> =
+            match (engine.program.ends_with("podman"), Engine::remote_docker()) {
+                (true, _) => Arc::new(podman(&engine)),
+                (_, Some(remote)) if remote.environment == engine.environment => {
+                    Arc::new(Isolated::new(docker(&engine)))
+                }
+                _ => Arc::new(docker(&engine)),
+            };
+        let options = SandboxOptions::shared(provider)
+            .cwd(repository.path())
+            .branch_strategy(BranchStrategy::branch("task"));
+        let sandbox = create_sandbox(options).await.unwrap();
+        let kind = Kind { name: "any", provider: Arc::new(sandbox.clone()) };
+        let turn = Turn::new().write_file("first.txt", "1\n").commit("first").say("done");
+        sandcastle::run(kind.run(&repository, turn, BranchStrategy::head()).cwd(sandbox.worktree()))
+            .await
+            .unwrap();
+
+        let filter = format!("label=sandcastle.repository={}", repository.path().display());
+        let listed = engine.invocation(["ps", "--quiet", "--no-trunc", "--filter", &filter]).run();
+        let killed = listed.stdout.trim().to_owned();
+        let killer = std::thread::spawn({
+            let engine = engine.clone();
+            move || {
+                std::thread::sleep(std::time::Duration::from_secs(2));
+                engine.invocation(["kill", "--signal=KILL", &killed]).run()
+            }
+        });
+        let turn = Turn::new().shell("sleep 60").say("never");
+        let error = sandbox
+            .options(Scripted::new(Script::new().turn(turn)))
+            .prompt("go")
+            .logging(Logging::off())
+            .await
+            .unwrap_err();
+        assert_eq!(killer.join().unwrap().code(), Some(0));
+        assert!(matches!(error.kind(), ErrorKind::Sandbox | ErrorKind::Sync), "{error:#}");
+        assert_eq!(repository.git(["log", "-1", "--format=%s", "task"]).await.unwrap(), "first");
+        let _ = sandbox.close().await;
     }
 }
 

@@ -327,6 +327,21 @@ async fn w_5_what_cannot_be_brought_back_is_kept_outside_of_the_worktree() {
 }
 
 #[tokio::test]
+async fn w_29_files_that_git_ignores_travel_if_they_are_named() {
+    let repository = ScratchRepo::new().await.unwrap();
+    repository.write(".gitignore", "deps\n").unwrap();
+    repository.git(["add", "."]).await.unwrap();
+    repository.git(["commit", "-qm", "ignore"]).await.unwrap();
+    repository.write("deps/a/b.txt", "of the host\n").unwrap();
+    let turn = Turn::new().shell("cp deps/a/b.txt seen.txt").commit("seen").say("done");
+    let options = options(&repository, turn, &Machine::new())
+        .branch_strategy(BranchStrategy::merge_to_head())
+        .copy_to_worktree(["deps"]);
+    sandcastle::run(options).await.unwrap();
+    assert_eq!(repository.git(["show", "main:seen.txt"]).await.unwrap(), "of the host");
+}
+
+#[tokio::test]
 async fn w_40_a_workspace_that_holds_something_is_never_replaced() {
     let repository = ScratchRepo::new().await.unwrap();
     let machine = Machine::new();

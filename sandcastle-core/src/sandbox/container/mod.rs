@@ -6,6 +6,7 @@
 //! git needs is not known here: a request says what is to be mounted.
 
 mod account;
+mod apart;
 mod arguments;
 mod client;
 mod engine;
@@ -29,7 +30,10 @@ pub(crate) use self::orphans::{Left, left, remove_left};
 use self::settings::{EngineSocket, Privileges, Root, Settings, setters};
 pub use self::settings::{Init, Selinux};
 use crate::error::Result;
-use crate::sandbox::{BoxFuture, Mount, Network, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
+use crate::sandbox::{
+    BoxFuture, IsolatedHandle, IsolatedProvider, Mount, Network, Owner, SandboxHandle, SandboxProvider,
+    SandboxRequest, Sharing,
+};
 
 /// Runs agents in containers of Docker.
 ///
@@ -46,6 +50,9 @@ use crate::sandbox::{BoxFuture, Mount, Network, SandboxHandle, SandboxProvider, 
 /// was made for an ordinary user is not theirs then: give them another with [`Docker::home`].
 ///
 /// A container whose process was killed is removed by the next start on the same engine.
+///
+/// An engine on another machine, which is reached by `.context(name)` or `.host(address)`, sees nothing of this host's files:
+/// give it to [`Isolated`](super::Isolated), and the work tree travels.
 ///
 /// ```
 /// use sandcastle_core::sandbox::{Access, Docker, Mount};
@@ -117,8 +124,25 @@ macro_rules! provider {
                 Box::pin(start::start(&self.settings, request))
             }
         }
+
+        impl IsolatedProvider for $provider {
+            fn name(&self) -> &str {
+                self.settings.client.engine().name()
+            }
+
+            fn env(&self) -> Vec<(OsString, OsString)> {
+                self.settings.env.to_vec()
+            }
+
+            fn create(&self, owner: Owner) -> BoxFuture<'_, Result<Arc<dyn IsolatedHandle>>> {
+                Box::pin(apart::start(&self.settings, owner))
+            }
+        }
     };
 }
 
 provider!(Docker);
 provider!(Podman);
+
+#[cfg(test)]
+mod tests;

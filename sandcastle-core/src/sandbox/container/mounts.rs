@@ -239,7 +239,7 @@ mod tests {
     fn a_link_that_leads_out_of_the_work_tree_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path().join("tree");
-        std::fs::create_dir_all(tree.join("data")).unwrap();
+        fs::create_dir_all(tree.join("data")).unwrap();
         std::os::unix::fs::symlink("data", tree.join("within")).unwrap();
         std::os::unix::fs::symlink("/etc", tree.join("cache")).unwrap();
         let mounted = |path: &str| {

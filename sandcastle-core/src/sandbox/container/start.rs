@@ -26,6 +26,16 @@ use crate::process::{Afterwards, Line};
 use crate::sandbox::proxy::forward;
 use crate::sandbox::{SandboxHandle, SandboxRequest};
 
+/// What is settled about a container before it is made.
+pub(super) struct Site {
+    pub(super) account: Account,
+    /// Where programs begin, as they see it.
+    pub(super) worktree: PathBuf,
+    pub(super) home: Option<PathBuf>,
+    pub(super) binds: Vec<Bind>,
+    pub(super) gate: Option<Gate>,
+}
+
 /// Makes a container for what is asked for.
 pub(super) async fn start(settings: &Settings, request: SandboxRequest) -> Result<Arc<dyn SandboxHandle>> {
     let image = Image::of(&settings.client, &settings.image).await?;
@@ -38,10 +48,17 @@ pub(super) async fn start(settings: &Settings, request: SandboxRequest) -> Resul
     let mut binds = mounts::binds(settings, &request, Inside { worktree: &worktree, home: home.as_deref() })?;
     let gate = Gate::open(settings)?;
     binds.extend(gate.as_ref().map(|gate| gate.bind(settings.selinux)));
+    let handle = make(settings, &request, Site { account, worktree, home, binds, gate }).await?;
+    Ok(Arc::new(handle))
+}
+
+/// Makes a container for which everything is settled.
+pub(super) async fn make(settings: &Settings, request: &SandboxRequest, site: Site) -> Result<Handle> {
+    let Site { account, worktree, home, binds, gate } = site;
     let name = format!("sandcastle-{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
     let plan = Plan {
         settings,
-        request: &request,
+        request,
         name: &name,
         account: &account,
         worktree: &worktree,
@@ -55,11 +72,11 @@ pub(super) async fn start(settings: &Settings, request: SandboxRequest) -> Resul
     // Who was killed before us is cleaned up after meanwhile.
     let (ready, ()) = join(making.ready(settings), orphans::sweep(&settings.client)).await;
     let found = ready.and_then(|found| {
-        let asked = Asked { settings, account: &account, request: &request, parents: &parents };
+        let asked = Asked { settings, account: &account, request, parents: &parents };
         asked.check(&found).map(|()| found)
     });
     match found {
-        Ok(found) => Ok(Arc::new(making.made(settings, worktree, found.home, &binds, gate))),
+        Ok(found) => Ok(making.made(settings, worktree, found.home, &binds, gate)),
         Err(error) => {
             Image::forget(&settings.client, &settings.image);
             making.discard().await;

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{
-    BoxFuture, Owner, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest, Sharing, ended,
+    BoxFuture, Owner, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest, Sharing, copy_in,
+    ended,
 };
 use crate::config::{ConfigDir, Kept};
 use crate::error::{Error, ErrorKind, Result};
@@ -118,7 +119,11 @@ impl<P: IsolatedProvider> SandboxProvider for Isolated<P> {
             let inner = self.provider.create(request.owner).await?;
             let exchange = Exchange::new(repository, folder, GIT_LIMIT);
             let handle = Handle { inner, exchange, name: self.provider.name().to_owned() };
-            match handle.send().await {
+            let sent = async {
+                handle.send().await?;
+                handle.copy(&request.worktree, &request.copies).await
+            };
+            match sent.await {
                 Ok(()) => Ok(Arc::new(handle) as Arc<dyn SandboxHandle>),
                 Err(error) => {
                     handle.exchange.forget();
@@ -153,6 +158,14 @@ impl Handle {
         running.sweep().await;
         ended.map_err(|error| self.failed("send the work tree", error))?;
         self.exchange.arrived(parcel).await;
+        Ok(())
+    }
+
+    /// Brings in what git does not carry. What is not there was told of when the work tree was made.
+    async fn copy(&self, worktree: &Path, copies: &[PathBuf]) -> Result<()> {
+        for path in copies.iter().filter(|path| worktree.join(path).symlink_metadata().is_ok()) {
+            copy_in(self, &worktree.join(path), &self.inner.workspace().join(path)).await?;
+        }
         Ok(())
     }
 

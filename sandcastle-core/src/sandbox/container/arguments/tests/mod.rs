@@ -103,7 +103,7 @@ fn every_option_is_one_word() {
         (Docker::new("a").join_network("--privileged"), &["--network=--privileged"], &["--privileged"]),
     ];
     for (provider, wanted, unwanted) in rows {
-        let args = docker(&provider);
+        let args = docker(provider);
         has(&args, wanted);
         lacks(&args, unwanted);
     }
