@@ -8,6 +8,7 @@
 
 mod capture;
 mod identity;
+mod input;
 mod leftovers;
 #[cfg(target_os = "linux")]
 mod proc_fs;
