@@ -9,11 +9,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::ground::{Force, Ground};
+use super::note::Note;
 use super::reader::History;
 use super::remains::{is_own_branch, resolved};
 use super::report::{BranchLeft, Cleaned, CleanedItem, RunReport, RunState, SandboxLeft, WorktreeLeft};
 use super::runs::{Read, Removal, is_unborn};
 use super::shelf;
+use super::writer::{self, JOURNAL};
 use crate::error::Result;
 use crate::git::{Repository, Worktree};
 use crate::id::{BranchName, CommitId, RunId};
@@ -60,7 +62,7 @@ impl Cleaner<'_> {
             self.branch(history, id, branch).await;
         }
         for sandbox in &report.sandboxes {
-            self.sandbox(id, sandbox).await;
+            self.sandbox(id, sandbox, folder).await;
         }
         if self.cleaned.kept.len() == kept {
             self.journal(report, folder);
@@ -175,15 +177,18 @@ impl Cleaner<'_> {
     }
 
     /// Removes a sandbox whose owner is gone, as it says itself: what a journal says of it is a claim.
-    async fn sandbox(&mut self, run: &RunId, left: &SandboxLeft) {
+    async fn sandbox(&mut self, run: &RunId, left: &SandboxLeft, folder: &Path) {
         let what = format!("the sandbox {} of {}", left.id, left.provider);
         let unknown = match sandbox::left(&left.provider, &left.id).await {
-            Some(Ok(sandbox::Left::Gone)) => return,
+            Some(Ok(sandbox::Left::Gone)) => return self.note_gone(left, folder),
             Some(Ok(sandbox::Left::Orphan)) => {
                 let removed = match self.removal {
                     Removal::DryRun => Ok(()),
                     Removal::Real => sandbox::remove_left(&left.provider, &left.id).await,
                 };
+                if removed.is_ok() {
+                    self.note_gone(left, folder);
+                }
                 return self.note(run, &what, "its run is over", removed);
             }
             Some(Ok(sandbox::Left::Kept(why))) => why,
@@ -192,6 +197,13 @@ impl Cleaner<'_> {
         };
         if self.force == Force::No {
             self.keep(run, &what, &unknown);
+        }
+    }
+
+    /// Notes that a sandbox is gone, so that it is not listed any more. Where it cannot be noted it is looked for again.
+    fn note_gone(&self, left: &SandboxLeft, folder: &Path) {
+        if self.removal == Removal::Real {
+            let _ = writer::append(&folder.join(JOURNAL), &Note::SandboxClosed { id: left.id.clone() });
         }
     }
 

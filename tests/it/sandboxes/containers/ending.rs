@@ -139,6 +139,8 @@ pub(in crate::sandboxes) async fn w_28_runs_clean_removes_the_container_of_a_run
         let said = clean(&["--format", "json", "runs", "clean"]);
         assert!(said.contains("its owner lives"), "{said}");
         assert!(!desk.containers().contains(&orphan));
+        let listed = clean(&["--format", "json", "runs", "list"]);
+        assert!(!listed.contains(&orphan) && listed.contains(&live.id().unwrap()), "{listed}");
         is_removed_here = is_there && said.contains(&orphan);
         if is_removed_here {
             break;
