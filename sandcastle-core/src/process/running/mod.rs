@@ -1,16 +1,19 @@
 //! A program that runs: its pipes, its exit and its end.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+mod far;
+mod feed;
+
+use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::io::AsyncReadExt;
+use tokio::process::{Child, ChildStderr, ChildStdout};
 use tokio::time::{Instant, sleep_until};
 
+pub(super) use self::feed::Feed;
+use self::feed::{Fed, Input, feed};
 use super::program::{Inherit, Program, Streams, Told};
 use super::remote::Far;
 use super::tail::Tail;
@@ -61,45 +64,6 @@ pub struct Running {
     read: Vec<u8>,
 }
 
-#[derive(Debug)]
-struct Input {
-    pipe: ChildStdin,
-    feed: Feed,
-}
-
-/// What is written to a program.
-#[derive(Debug, Default)]
-pub(super) struct Feed {
-    bytes: Vec<u8>,
-    written: usize,
-    file: Option<Arc<File>>,
-    /// Whether more may follow, so that the pipe stays open.
-    is_open: bool,
-}
-
-impl Feed {
-    /// What `program` reads, behind `first`.
-    pub(super) fn of(mut first: Vec<u8>, program: &Program) -> Self {
-        first.extend_from_slice(&program.stdin);
-        Self { bytes: first, written: 0, file: program.stdin_file.clone(), is_open: false }
-    }
-
-    fn is_nothing(&self) -> bool {
-        self.bytes.is_empty() && self.file.is_none() && !self.is_open
-    }
-
-    /// Returns the next piece; `None` when there is no more.
-    fn piece(&mut self) -> Option<&[u8]> {
-        if self.written == self.bytes.len() {
-            self.bytes.resize(READ, 0);
-            let count = self.file.as_deref().map_or(0, |mut file| file.read(&mut self.bytes).unwrap_or(0));
-            self.bytes.truncate(count);
-            self.written = 0;
-        }
-        Some(&self.bytes[self.written..]).filter(|piece| !piece.is_empty())
-    }
-}
-
 /// What a program did.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -122,12 +86,6 @@ impl Running {
     /// As the operating system gives them, for example when there is no such program.
     pub fn start(program: &Program) -> io::Result<Self> {
         Self::start_with(program, Feed::of(Vec::new(), program), None)
-    }
-
-    /// Starts the client of a program that runs elsewhere, and keeps its input open.
-    pub(super) fn start_far(client: &Program, far: Far) -> io::Result<Self> {
-        let feed = Feed { is_open: true, ..Feed::default() };
-        Self::start_with(client, feed, Some(Box::new(far)))
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place that starts programs")]
@@ -251,82 +209,6 @@ impl Running {
         self.tree.forget_program();
         self.stdin = None;
         self.pipes_until = Some(Instant::now() + PIPE_GRACE);
-    }
-
-    fn take_stderr(&mut self, count: usize) {
-        let piece = &self.stderr_buffer[..count];
-        match &mut self.far {
-            None => self.stderr_tail.push(piece),
-            Some(far) => {
-                let mut rest = Vec::new();
-                far.stderr(piece, &mut rest);
-                self.stderr_tail.push(&rest);
-            }
-        }
-    }
-
-    /// Notes that a program elsewhere has ended, as its launcher says: its client is not waited for.
-    fn note_far_end(&mut self) {
-        if self.exit.is_none()
-            && let Some(exit) = self.far.as_ref().and_then(|far| far.exit())
-        {
-            self.exit = Some(exit);
-            self.stdin = None;
-            self.close_pipes();
-        }
-    }
-
-    /// Waits for a line of the launcher that means something to `meaning`.
-    pub(super) async fn hear<T>(&mut self, meaning: impl Fn(&str) -> Option<T>) -> io::Result<T> {
-        loop {
-            while let Some(line) = self.far.as_mut().and_then(|far| far.said()) {
-                if let Some(meant) = meaning(&line) {
-                    return Ok(meant);
-                }
-            }
-            self.check_is_not_lost()?;
-            self.step().await?;
-        }
-    }
-
-    /// Checks that a client has not ended while its program goes on.
-    fn check_is_not_lost(&self) -> io::Result<()> {
-        match (self.gone, self.exit, &self.stdout, &self.stderr) {
-            (Some(status), None, None, None) => {
-                let said = self.stderr_tail.text();
-                let said = said.trim();
-                let what = if said.is_empty() { "it said nothing" } else { said };
-                Err(io::Error::other(format!("the connection to the sandbox was lost ({status}): {what}")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Returns what is known of the program if it runs elsewhere.
-    pub(super) fn far(&self) -> Option<&Far> {
-        self.far.as_deref()
-    }
-
-    /// Tells whether the child has ended.
-    pub(super) fn is_gone(&mut self) -> bool {
-        self.gone.is_some() || !matches!(self.child.try_wait(), Ok(None))
-    }
-
-    /// Forgets what was printed on the standard error by now: it was the client's.
-    pub(super) fn forget_stderr(&mut self) {
-        self.stderr_tail = Tail::new(STDERR_TAIL);
-    }
-
-    /// Lets go of what runs elsewhere: only the client is ended with this.
-    pub(super) fn forget_far(&mut self) {
-        self.far = None;
-    }
-
-    /// Writes to an input that was kept open, and closes it behind that.
-    pub(super) fn write(&mut self, feed: Feed) {
-        if let Some(input) = &mut self.stdin {
-            input.feed = feed;
-        }
     }
 
     /// Notes what was read. When the program is long gone, a grandchild that goes on printing is not listened to.
@@ -453,28 +335,6 @@ impl Drop for Running {
             far.kill_blocking();
         }
         self.tree.kill_blocking();
-    }
-}
-
-#[derive(PartialEq)]
-enum Fed {
-    More,
-    Done,
-}
-
-/// Writes some of the input. A broken pipe is the program's own choice not to read on.
-async fn feed(stdin: &mut Option<Input>) -> Fed {
-    let Some(input) = stdin else { return std::future::pending().await };
-    if input.feed.is_open {
-        return std::future::pending().await;
-    }
-    let Some(piece) = input.feed.piece() else { return Fed::Done };
-    match input.pipe.write(piece).await {
-        Ok(0) | Err(_) => Fed::Done,
-        Ok(count) => {
-            input.feed.written += count;
-            Fed::More
-        }
     }
 }
 
