@@ -8,7 +8,6 @@
 
 mod capture;
 mod identity;
-mod input;
 mod leftovers;
 #[cfg(target_os = "linux")]
 mod proc_fs;

@@ -12,7 +12,7 @@ use super::deadline::Limits;
 use super::entry;
 use super::environment::Environment;
 use super::ground::Lot;
-use super::setup::{Notice, SetUp, Teller, check_nobody_is_left, joined};
+use super::setup::{Notice, Opened, SetUp, Teller, check_nobody_is_left, joined};
 use super::shell::Bounds;
 use super::site::Site;
 use crate::config::ConfigDir;
@@ -180,7 +180,8 @@ impl Making {
     pub(super) async fn worktree_and_sandbox(&mut self, provider: &dyn SandboxProvider) -> Result<Made> {
         let (place, mut warnings) = self.worktree().await?;
         let mut listener = |notice| self.warn(&mut warnings, notice);
-        let made = self.setup().make_sandbox(provider, &place, &Teller::new(&mut listener)).await;
+        let made =
+            self.setup().make_sandbox(provider, (&place, Opened::Now), &Teller::new(&mut listener)).await;
         match made {
             Ok(sandbox) => Ok(Made { place: Arc::new(place), sandbox, warnings }),
             Err(error) => {
@@ -196,7 +197,8 @@ impl Making {
     pub(super) async fn sandbox_in(&self, place: Arc<Place>, provider: &dyn SandboxProvider) -> Result<Made> {
         let mut warnings = Vec::new();
         let mut listener = |notice| self.warn(&mut warnings, notice);
-        let made = self.setup().make_sandbox(provider, &place, &Teller::new(&mut listener)).await;
+        let made =
+            self.setup().make_sandbox(provider, (&place, Opened::Earlier), &Teller::new(&mut listener)).await;
         let sandbox = made.map_err(|error| self.secrets.mask_error(error))?;
         Ok(Made { place, sandbox, warnings })
     }

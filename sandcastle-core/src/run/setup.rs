@@ -14,7 +14,7 @@ use super::site::Site;
 use super::trace;
 use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
-use crate::git::Repository;
+use crate::git::{Original, Repository};
 use crate::id::RunId;
 use crate::journal::{Orphans, orphans_in};
 use crate::sandbox::{Mounted, SandboxHandle, SandboxProvider, SandboxRequest, Sharing};
@@ -34,6 +34,15 @@ pub(super) struct SetUp<'a> {
     pub(super) bounds: Bounds<'a>,
     /// The run that it is made for.
     pub(super) run: &'a RunId,
+}
+
+/// Says when a place was made ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opened {
+    /// Just now: what was seen then is so still, unless a hook has changed it.
+    Now,
+    /// Some time ago; runs may have worked in it since.
+    Earlier,
 }
 
 /// Something to tell of the making.
@@ -91,10 +100,10 @@ impl SetUp<'_> {
     pub(super) async fn make_sandbox(
         &self,
         provider: &dyn SandboxProvider,
-        place: &Place,
+        (place, opened): (&Place, Opened),
         teller: &Teller<'_>,
     ) -> Result<Arc<dyn SandboxHandle>> {
-        let sandbox = self.start(provider, place).await?;
+        let sandbox = self.start(provider, place, opened).await?;
         let host_cwd = joined(place.top(), self.below);
         let inside = joined(sandbox.worktree(), self.below);
         let host = Shell { sandbox: None, cwd: &host_cwd, env: self.environment.on_host() };
@@ -112,7 +121,12 @@ impl SetUp<'_> {
         }
     }
 
-    async fn start(&self, provider: &dyn SandboxProvider, place: &Place) -> Result<Arc<dyn SandboxHandle>> {
+    async fn start(
+        &self,
+        provider: &dyn SandboxProvider,
+        place: &Place,
+        opened: Opened,
+    ) -> Result<Arc<dyn SandboxHandle>> {
         let what = format!("make the sandbox `{}`", provider.name());
         let limit = self.bounds.timeouts.sandbox_start;
         let mut request = SandboxRequest::new(place.top());
@@ -122,7 +136,12 @@ impl SetUp<'_> {
         request.copies = copied.cloned().collect();
         let making = async {
             match provider.sharing() {
-                Sharing::Mounts => Mounted::make(provider, place.repository(), request).await,
+                Sharing::Mounts => {
+                    // A hook may have committed since the place was made.
+                    let seen = (opened == Opened::Now && !self.site.hooks.has_any()).then(|| place.seen());
+                    let original = Original { repository: place.repository(), seen, run: Some(self.run) };
+                    Mounted::make(provider, original, request).await
+                }
                 _ => provider.create(request).await,
             }
         };

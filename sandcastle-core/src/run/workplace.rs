@@ -12,7 +12,7 @@ use super::driver::Job;
 use super::ground::Lodging;
 use super::iteration::Stage;
 use super::ledger::Ledger;
-use super::setup::{Teller, check_nobody_is_left, joined};
+use super::setup::{Opened, Teller, check_nobody_is_left, joined};
 use crate::error::Result;
 use crate::git::Wall;
 use crate::id::BranchName;
@@ -273,7 +273,9 @@ impl Shelter {
         if let Tenure::Own(place) = tenure {
             setup.prepare(place, &teller).await?;
         }
-        let made = setup.make_sandbox(&*job.settings.sandbox, tenure.place(), &teller).await?;
+        let opened = if matches!(tenure, Tenure::Own(_)) { Opened::Now } else { Opened::Earlier };
+        let place = (tenure.place(), opened);
+        let made = setup.make_sandbox(&*job.settings.sandbox, place, &teller).await?;
         ledger.note_sandbox(job.settings.sandbox.name(), &*made);
         Ok(Self::Own(made))
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Access, BoxFuture, Mount, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest};
 use crate::config::{ConfigDir, Kept};
 use crate::error::Result;
-use crate::git::{Repository, Seen, StandIn};
+use crate::git::{Original, Seen, StandIn};
 use crate::process::ProcessIdentity;
 
 /// What is kept in the folder `.sandcastle/` and is nobody's business inside.
@@ -23,7 +23,7 @@ pub(crate) struct Mounted {
 }
 
 impl Mounted {
-    /// Has `provider` make a sandbox around the work tree that `repository` is aimed at.
+    /// Has `provider` make a sandbox around the work tree that `original` is aimed at.
     ///
     /// # Errors
     /// As those of the provider; also when the git folder cannot be made. Nothing is left behind then.
@@ -32,15 +32,15 @@ impl Mounted {
     /// A dropped future leaves nothing behind but what the provider leaves.
     pub(crate) async fn make(
         provider: &dyn SandboxProvider,
-        repository: &Repository,
+        original: Original<'_>,
         mut request: SandboxRequest,
     ) -> Result<Arc<dyn SandboxHandle>> {
-        let config = ConfigDir::of(repository);
+        let config = ConfigDir::of(original.repository);
         let ProcessIdentity { pid, .. } = request.owner.process;
         let name = format!("{pid}-{:08x}", fastrand::u32(..));
         let folder = config.make(Kept::Sandboxes)?.join(name);
         let mut unborn = Unborn(Some(&folder));
-        let stand_in = StandIn::make(repository, &folder, request.owner.run.as_ref()).await?;
+        let stand_in = StandIn::make(&folder, original).await?;
         request.mounts.extend(stand_in.seen().into_iter().map(mount));
         request.hidden = hidden(&config, &request.worktree);
         let inner = provider.create(request).await?;

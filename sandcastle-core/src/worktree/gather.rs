@@ -48,6 +48,10 @@ impl Origin {
     pub(super) fn base(&self) -> Option<&CommitId> {
         self.base.as_ref()
     }
+
+    pub(super) fn before(&self) -> &Refs {
+        &self.before
+    }
 }
 
 /// Where the work ends.

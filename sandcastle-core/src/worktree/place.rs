@@ -10,7 +10,7 @@ use super::lock::Lock;
 use super::opening::{GATE_LIMIT, Kind, Opening, quoted, turn};
 use super::value::look_into;
 use crate::error::{Error, ErrorKind, Result};
-use crate::git::{Refs, Removal, Repository};
+use crate::git::{Head, Refs, Removal, Repository};
 use crate::id::{BranchName, CommitId};
 
 /// After how long a look into a worktree is repeated before it is removed: others may have been waited for.
@@ -131,6 +131,12 @@ impl Place {
     /// Returns where the work begins.
     pub(crate) fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    /// Returns what was checked out and every ref when the place was made.
+    pub(crate) fn seen(&self) -> (Head, &Refs) {
+        let head = Head { commit: self.origin.base().cloned(), branch: self.branch.clone() };
+        (head, self.origin.before())
     }
 
     /// Returns where work would begin now.

@@ -66,6 +66,17 @@ struct Known {
     run: Option<String>,
 }
 
+/// What a git folder stands in for.
+#[derive(Debug)]
+pub(crate) struct Original<'a> {
+    /// The repository, aimed at the work tree.
+    pub(crate) repository: &'a Repository,
+    /// What is checked out and every ref, if that was looked at just now.
+    pub(crate) seen: Option<(Head, &'a Refs)>,
+    /// The run that it is made for.
+    pub(crate) run: Option<&'a RunId>,
+}
+
 /// One that was found.
 #[derive(Debug)]
 pub(crate) enum Left {
@@ -76,14 +87,19 @@ pub(crate) enum Left {
 }
 
 impl StandIn {
-    /// Makes one in `folder`, which must not be there, for the work tree that `repository` is aimed at. It belongs to this
-    /// process, and to `run` if there is one.
+    /// Makes one in `folder`, which must not be there. It belongs to this process.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] when it cannot be written, [`ErrorKind::Git`] when the repository cannot be read.
-    pub(crate) async fn make(repository: &Repository, folder: &Path, run: Option<&RunId>) -> Result<Self> {
-        let (head, refs) = repository.head_and_refs().await?;
-        let state = state_of(&head, &refs);
+    pub(crate) async fn make(folder: &Path, original: Original<'_>) -> Result<Self> {
+        let Original { repository, seen, run } = original;
+        let state = match seen {
+            Some((head, refs)) => state_of(&head, refs),
+            None => {
+                let (head, refs) = repository.head_and_refs().await?;
+                state_of(&head, &refs)
+            }
+        };
         let own = match &state.head {
             Checkout::Branch(name) => BTreeSet::from([name.clone()]),
             Checkout::Commit(_) => BTreeSet::new(),

@@ -20,9 +20,8 @@ use rustix::process::Signal;
 
 use self::frame::Frame;
 use super::capture::{Captured, capture_blocking, finished};
-use super::input::Feed;
 use super::program::{Program, Streams};
-use super::running::Running;
+use super::running::{Feed, Running};
 use super::tree::Mark;
 
 const LAUNCH: &str = include_str!("launch.sh");

@@ -33,7 +33,12 @@ impl Scene {
 
     async fn of(host: ScratchRepo, kept: tempfile::TempDir, top: &Path) -> Self {
         let repository = Repository::discover(top).await.unwrap();
-        let stand_in = StandIn::make(&repository, &kept.path().join("stand-in"), None).await.unwrap();
+        let stand_in = StandIn::make(
+            &kept.path().join("stand-in"),
+            Original { repository: &repository, seen: None, run: None },
+        )
+        .await
+        .unwrap();
         Self { host, _kept: kept, repository, stand_in }
     }
 
@@ -325,7 +330,12 @@ async fn a_repository_without_commits_and_one_with_other_ids() {
             .unwrap();
         let repository = Repository::discover(folder.path()).await.unwrap();
         let kept = tempfile::tempdir().unwrap();
-        let stand_in = StandIn::make(&repository, &kept.path().join("stand-in"), None).await.unwrap();
+        let stand_in = StandIn::make(
+            &kept.path().join("stand-in"),
+            Original { repository: &repository, seen: None, run: None },
+        )
+        .await
+        .unwrap();
         let scene = Scene { host: ScratchRepo::new().await.unwrap(), _kept: kept, repository, stand_in };
         let commit = scene.commits("a.txt", "a\n").await;
         scene.stand_in.bring_back().await.unwrap();

@@ -1,6 +1,7 @@
 //! A program that runs: its pipes, its exit and its end.
 
-mod elsewhere;
+mod far;
+mod feed;
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -11,7 +12,8 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdout};
 use tokio::time::{Instant, sleep_until};
 
-use super::input::{Fed, Feed, Input, feed};
+pub(super) use self::feed::Feed;
+use self::feed::{Fed, Input, feed};
 use super::program::{Inherit, Program, Streams, Told};
 use super::remote::Far;
 use super::tail::Tail;
@@ -84,11 +86,6 @@ impl Running {
     /// As the operating system gives them, for example when there is no such program.
     pub fn start(program: &Program) -> io::Result<Self> {
         Self::start_with(program, Feed::of(Vec::new(), program), None)
-    }
-
-    /// Starts the client of a program that runs elsewhere, and keeps its input open.
-    pub(super) fn start_far(client: &Program, far: Far) -> io::Result<Self> {
-        Self::start_with(client, Feed::open(), Some(Box::new(far)))
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place that starts programs")]
@@ -212,11 +209,6 @@ impl Running {
         self.tree.forget_program();
         self.stdin = None;
         self.pipes_until = Some(Instant::now() + PIPE_GRACE);
-    }
-
-    /// Tells whether the child has ended.
-    pub(super) fn is_gone(&mut self) -> bool {
-        self.gone.is_some() || !matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Notes what was read. When the program is long gone, a grandchild that goes on printing is not listened to.

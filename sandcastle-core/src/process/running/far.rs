@@ -1,14 +1,19 @@
-//! What is different where the program runs elsewhere and the child is only its client: what the launcher says is told from what
-//! the program prints, and a client that ends first has lost the connection.
+//! What is different about a program that runs elsewhere: the child is its client.
 
 use std::io;
 
+use super::feed::Feed;
 use super::{Running, STDERR_TAIL};
-use crate::process::input::Feed;
 use crate::process::remote::Far;
-use crate::process::tail::Tail;
+use crate::process::{Program, Tail};
 
 impl Running {
+    /// Starts the client of a program that runs elsewhere, and keeps its input open.
+    pub(in crate::process) fn start_far(client: &Program, far: Far) -> io::Result<Self> {
+        Self::start_with(client, Feed::open(), Some(Box::new(far)))
+    }
+
+    /// Takes what came on the standard error.
     pub(super) fn take_stderr(&mut self, count: usize) {
         let piece = &self.stderr_buffer[..count];
         match &mut self.far {
@@ -61,6 +66,11 @@ impl Running {
     /// Returns what is known of the program if it runs elsewhere.
     pub(in crate::process) fn far(&self) -> Option<&Far> {
         self.far.as_deref()
+    }
+
+    /// Tells whether the child has ended.
+    pub(in crate::process) fn is_gone(&mut self) -> bool {
+        self.gone.is_some() || !matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Forgets what was printed on the standard error by now: it was the client's.

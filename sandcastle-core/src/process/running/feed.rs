@@ -1,20 +1,18 @@
-//! What a program reads: bytes, a file, and whether more may follow.
-//!
-//! It is written piece by piece as the program takes it; a program that does not read on is no error.
+//! What a program reads on its standard input.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::sync::Arc;
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
 
-use super::program::Program;
+use crate::process::Program;
 
-/// How much is read from a file at once.
+/// How much of a file is read at once.
 const READ: usize = 64 * 1024;
 
-/// The pipe to a program, and what is still to be written to it.
+/// A pipe, and what is to go through it.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) pipe: ChildStdin,
@@ -23,7 +21,7 @@ pub(super) struct Input {
 
 /// What is written to a program.
 #[derive(Debug, Default)]
-pub(super) struct Feed {
+pub(in crate::process) struct Feed {
     bytes: Vec<u8>,
     written: usize,
     file: Option<Arc<File>>,
@@ -32,17 +30,18 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// What `program` reads, behind `first`.
-    pub(super) fn of(mut first: Vec<u8>, program: &Program) -> Self {
-        first.extend_from_slice(&program.stdin);
-        Self { bytes: first, written: 0, file: program.stdin_file.clone(), is_open: false }
-    }
-
-    /// An input that more may follow in, when [`Input::feed`] is replaced.
+    /// Returns what stays open until it is told what to write.
     pub(super) fn open() -> Self {
         Self { is_open: true, ..Self::default() }
     }
 
+    /// What `program` reads, behind `first`.
+    pub(in crate::process) fn of(mut first: Vec<u8>, program: &Program) -> Self {
+        first.extend_from_slice(&program.stdin);
+        Self { bytes: first, written: 0, file: program.stdin_file.clone(), is_open: false }
+    }
+
+    /// Tells whether there is nothing to write, now or later.
     pub(super) fn is_nothing(&self) -> bool {
         self.bytes.is_empty() && self.file.is_none() && !self.is_open
     }
@@ -59,7 +58,7 @@ impl Feed {
     }
 }
 
-/// Says whether there is more to be written.
+/// Whether there is more to write.
 #[derive(PartialEq)]
 pub(super) enum Fed {
     More,
