@@ -165,3 +165,15 @@ async fn a_shared_one_is_used_by_run_after_run() {
         assert_eq!(closed.preserved_worktree, None, "{}: {closed:?}", kind.name);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn row_065_sessions_are_kept_in_the_repository_only_where_the_home_goes() {
+    for kind in kinds() {
+        let repository = ScratchRepo::new().await.unwrap();
+        let run = kind.run(&repository, Turn::new().say("done"), BranchStrategy::head());
+        sandcastle::run(run).await.unwrap_or_else(|error| panic!("{}: {error:#}", kind.name));
+        let is_kept = repository.path().join(".sandcastle/sessions").exists();
+        assert_eq!(is_kept, kind.name != "none", "{}", kind.name);
+        assert_eq!(repository.git(["status", "--porcelain"]).await.unwrap(), "", "{}", kind.name);
+    }
+}
