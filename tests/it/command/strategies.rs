@@ -254,3 +254,20 @@ async fn a_folder_without_a_repository_is_bad_usage() {
     let ended = desk.play(&script, &["--prompt", "go", "--cwd", desk.home.path().to_str().unwrap()]).run();
     assert_eq!((ended.code(), json_of(&ended)["error"]["kind"].as_str()), (Some(2), Some("git")));
 }
+
+#[tokio::test]
+async fn row_096_a_container_is_made_from_the_image_of_the_repository() {
+    let Some(engine) = crate::support::engines::Engine::docker() else { return };
+    let desk = Desk::new().await;
+    let script = one_turn(&json!([{ "say": "never" }]));
+    let asked = desk.play(&script, &["--prompt", "go", "--sandbox", "docker"]);
+    let host = ("DOCKER_HOST".to_owned(), engine.environment["DOCKER_HOST"].clone());
+    let ended = asked.environment([host]).run();
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    let folder = desk.repository.path().file_name().unwrap().to_str().unwrap().to_lowercase();
+    let tag = folder.trim_start_matches('.');
+    let error = json_of(&ended)["error"].clone();
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains(&format!("the image `sandcastle:{tag}`")), "{message}");
+    assert!(error["hints"].to_string().contains("sandcastle docker build-image"), "{error}");
+}

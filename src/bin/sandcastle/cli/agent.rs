@@ -59,9 +59,9 @@ impl AgentArgs {
 pub(crate) enum Sandbox {
     /// On this host, without isolation.
     None,
-    /// In a container of Docker; name its image.
+    /// In a container of Docker.
     Docker,
-    /// In a container of Podman; name its image.
+    /// In a container of Podman.
     Podman,
     /// In a sandbox of bubblewrap, on Linux: it sees the work tree and the system's folders, and has a home folder of its own.
     Bubblewrap,

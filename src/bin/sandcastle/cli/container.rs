@@ -11,7 +11,7 @@ const HEADING: &str = "What a container is like";
 
 #[derive(Debug, Args)]
 pub(crate) struct ContainerArgs {
-    /// The image that it is made from.
+    /// The image that it is made from [default: the one that `build-image` makes, sandcastle:<folder of the repository>].
     #[arg(long, value_name = "NAME", help_heading = HEADING)]
     pub(crate) image: Option<String>,
     /// The user inside [default: whom the work tree belongs to].

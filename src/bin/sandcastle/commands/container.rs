@@ -1,9 +1,11 @@
 //! From flags to a sandbox that is a container.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use sandcastle::sandbox::{Access, Docker, Mount, Network, Podman, SandboxProvider};
 
+use super::images;
 use crate::cli::{ContainerArgs, Sandbox};
 use crate::failure::Failure;
 
@@ -44,24 +46,23 @@ macro_rules! told {
     }};
 }
 
-/// Builds the provider, if the sandbox is a container.
+/// Builds the provider, if the sandbox is a container. One whose image is not named is made from that of the repository.
 ///
 /// # Errors
-/// When there is no image for it, or flags of containers are given without one.
-pub(super) fn provider(
+/// When there is no repository in `cwd` whose image it could be, or flags of containers are given without one.
+pub(super) async fn provider(
     sandbox: Sandbox,
     args: &ContainerArgs,
     network: Option<Network>,
+    cwd: Option<&Path>,
 ) -> Result<Option<Arc<dyn SandboxProvider>>, Failure> {
-    let image = || {
-        args.image.as_deref().ok_or_else(|| {
-            let name = sandbox.name();
-            Failure::usage(format!("failed to use --sandbox {name}: name the image with `--image NAME`"))
-        })
+    let image = async || match &args.image {
+        Some(image) => Ok(image.clone()),
+        None => images::of_repository(cwd.unwrap_or(Path::new("."))).await.map(|image| image.to_string()),
     };
     Ok(match (sandbox, args.given().first()) {
-        (Sandbox::Docker, _) => Some(told!(Docker::new(image()?), args, network)),
-        (Sandbox::Podman, _) => Some(told!(Podman::new(image()?), args, network)),
+        (Sandbox::Docker, _) => Some(told!(Docker::new(image().await?), args, network)),
+        (Sandbox::Podman, _) => Some(told!(Podman::new(image().await?), args, network)),
         (_, None) => None,
         (_, Some((flag, _))) => {
             return Err(Failure::usage(format!(

@@ -87,6 +87,11 @@ pub(super) fn default_image(config_dir: &Path) -> Image {
     Image::of_repository(config_dir.parent().unwrap_or(config_dir))
 }
 
+/// Names the image of the repository that a folder is in, as `build-image` does.
+pub(super) async fn of_repository(cwd: &Path) -> Result<Image, Failure> {
+    config_dir(cwd).await.map(|folder| default_image(&folder))
+}
+
 async fn config_dir(cwd: &Path) -> Result<PathBuf, Failure> {
     let runs = Runs::of(cwd).await.map_err(|error| Failure::at_entry(&error))?;
     Ok(runs.config_dir().to_path_buf())

@@ -1,6 +1,7 @@
 //! From flags to the options of a run, with what the environment adds to them.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 
 use sandcastle::sandbox::{Bubblewrap, Network, NoSandbox, SandboxProvider};
@@ -11,19 +12,19 @@ use crate::cli::{AgentArgs, BranchChoice, NetworkChoice, PromptArgs, Sandbox, Se
 use crate::failure::Failure;
 
 /// Builds options from the flags that all commands with an agent share.
-pub(super) fn options(
+pub(super) async fn options(
     agent: &AgentArgs,
     prompt: &PromptArgs,
     session: &SessionArgs,
     site: &SiteArgs,
 ) -> Result<RunOptions, Failure> {
-    let options = with_prompt(of_agent(agent)?, prompt);
+    let options = with_prompt(of_agent(agent, site.cwd.as_deref()).await?, prompt);
     Ok(in_site(in_session(options, session), site))
 }
 
-fn of_agent(args: &AgentArgs) -> Result<RunOptions, Failure> {
+async fn of_agent(args: &AgentArgs, cwd: Option<&Path>) -> Result<RunOptions, Failure> {
     let agent = registry::find(&args.agent)?.create(args.model.as_deref().unwrap_or_default())?;
-    let sandbox = sandbox(args)?;
+    let sandbox = sandbox(args, cwd).await?;
     let mut options = RunOptions::shared(agent, sandbox);
     for variable in &args.env {
         let (key, value) = variable_of(variable)?;
@@ -36,9 +37,9 @@ fn of_agent(args: &AgentArgs) -> Result<RunOptions, Failure> {
 }
 
 /// Returns what was said of the network, if anything was.
-fn sandbox(args: &AgentArgs) -> Result<Arc<dyn SandboxProvider>, Failure> {
+async fn sandbox(args: &AgentArgs, cwd: Option<&Path>) -> Result<Arc<dyn SandboxProvider>, Failure> {
     let network = network(args);
-    if let Some(container) = container::provider(args.sandbox, &args.container, network.clone())? {
+    if let Some(container) = container::provider(args.sandbox, &args.container, network.clone(), cwd).await? {
         return Ok(container);
     }
     match (args.sandbox, network) {

@@ -14,7 +14,8 @@ use crate::reporter::{Lines, Reporter, clean};
 
 pub(super) async fn run(args: RunArgs, reporter: &Reporter) -> Result<Exit, Failure> {
     let told = reporter.clone();
-    let options = configured(&args)?
+    let options = configured(&args)
+        .await?
         .on_event(move |event| told.event(event))
         .cancel(cancelled_by_signals(Keyboard::default()));
     let failed = |error: Error| failed(&error, &args);
@@ -39,8 +40,8 @@ pub(super) async fn run(args: RunArgs, reporter: &Reporter) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-fn configured(args: &RunArgs) -> Result<RunOptions, Failure> {
-    let mut options = options(&args.agent, &args.prompt, &args.session, &args.site)?;
+async fn configured(args: &RunArgs) -> Result<RunOptions, Failure> {
+    let mut options = options(&args.agent, &args.prompt, &args.session, &args.site).await?;
     options = options.max_iterations(args.max_iterations);
     for signal in &args.completion_signal {
         options = options.completion_signal(signal);

@@ -211,18 +211,15 @@ pub(crate) fn resume(run: &RunReport) -> Option<String> {
 
 /// Returns the flags of a sandbox, as far as a run has written it down; `None` for one that the command does not have.
 fn whereabouts(sandbox: Option<&str>) -> Option<Vec<(&'static str, Option<String>)>> {
-    let mut flags = Vec::new();
     match sandbox {
-        None | Some("none") => {}
-        Some(name @ ("docker" | "podman" | "bubblewrap")) => {
-            flags.push(("--sandbox", Some(name.to_owned())));
-            if name != "bubblewrap" {
-                flags.push(("--image", Some("...".to_owned())));
-            }
+        None | Some("none") => Some(Vec::new()),
+        Some("bubblewrap") => Some(vec![("--sandbox", Some("bubblewrap".to_owned()))]),
+        // Which image it was is for whoever knows to say.
+        Some(name @ ("docker" | "podman")) => {
+            Some(vec![("--sandbox", Some(name.to_owned())), ("--image", Some("...".to_owned()))])
         }
-        Some(_) => return None,
+        Some(_) => None,
     }
-    Some(flags)
 }
 
 /// Words what was removed and what was kept.
