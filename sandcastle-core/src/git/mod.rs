@@ -32,7 +32,7 @@ pub(crate) use self::fetch::Fetch;
 pub(crate) use self::identity::Identity;
 pub(crate) use self::refs::{Refs, branch_ref};
 pub(crate) use self::repository::{Head, Repository};
-pub(crate) use self::stand_in::{Left, Original, Seen, StandIn};
+pub(crate) use self::stand_in::{Inhabitant, Left, Original, Seen, StandIn};
 pub(crate) use self::status::{Change, Hidden, Operation, Status};
 pub(crate) use self::wall::{Wall, read_bounded};
 pub(crate) use self::worktrees::{Presence, Removal, Worktree, real_path};

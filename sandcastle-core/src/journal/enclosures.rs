@@ -8,8 +8,9 @@ use std::fs;
 
 use super::runs::Removal;
 use crate::config::{ConfigDir, Kept};
-use crate::git::{Left, Repository, StandIn};
+use crate::git::{Inhabitant, Left, Repository, StandIn};
 use crate::id::RunId;
+use crate::sandbox;
 
 /// What became of one folder.
 #[derive(Debug)]
@@ -49,6 +50,10 @@ pub(super) async fn bring_back(
             all.push(Brought::Home(what, Vec::new()));
             continue;
         }
+        if let Err(why) = end_inhabitant(&stand_in).await {
+            all.push(Brought::Kept(what, why));
+            continue;
+        }
         let brought = stand_in.bring_back().await;
         all.push(match brought.and_then(|notes| stand_in.remove().map(|()| notes)) {
             Ok(notes) => Brought::Home(what, notes),
@@ -56,4 +61,19 @@ pub(super) async fn bring_back(
         });
     }
     all
+}
+
+/// Ends the sandbox that still has the folder: whoever is inside goes on committing.
+async fn end_inhabitant(stand_in: &StandIn) -> Result<(), String> {
+    let Some(Inhabitant { provider, id }) = stand_in.inhabitant() else { return Ok(()) };
+    match sandbox::left(provider, id).await {
+        None | Some(Ok(sandbox::Left::Gone)) => Ok(()),
+        Some(Ok(sandbox::Left::Orphan)) => {
+            sandbox::remove_left(provider, id).await.map_err(|error| error.to_string())
+        }
+        Some(Ok(sandbox::Left::Kept(why))) => {
+            Err(format!("the sandbox {id} of {provider} has it, and {why}"))
+        }
+        Some(Err(error)) => Err(format!("it was not possible to {error}")),
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Access, BoxFuture, Mount, Program, Running, SandboxHandle, SandboxProvider, SandboxRequest};
 use crate::config::{ConfigDir, Kept};
 use crate::error::Result;
-use crate::git::{Original, Seen, StandIn};
+use crate::git::{Inhabitant, Original, Seen, StandIn};
 use crate::process::ProcessIdentity;
 
 /// What is kept in the folder `.sandcastle/` and is nobody's business inside.
@@ -44,6 +44,9 @@ impl Mounted {
         request.mounts.extend(stand_in.seen().into_iter().map(mount));
         request.hidden = hidden(&config, &request.worktree);
         let inner = provider.create(request).await?;
+        if let Some(id) = inner.id() {
+            stand_in.give_to(Inhabitant { provider: provider.name().to_owned(), id }).await?;
+        }
         unborn.0 = None;
         Ok(Arc::new(Self { inner, stand_in }))
     }

@@ -17,6 +17,7 @@ mod state;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
@@ -47,6 +48,15 @@ pub(crate) struct StandIn {
     known: Mutex<Level>,
     owner: ProcessIdentity,
     run: Option<String>,
+    /// Who is inside, if that can outlive the owner.
+    inhabitant: OnceLock<Inhabitant>,
+}
+
+/// A sandbox that has the folder, by what its provider calls it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Inhabitant {
+    pub(crate) provider: String,
+    pub(crate) id: String,
 }
 
 /// What is the same inside and outside, and whose it is.
@@ -64,6 +74,8 @@ struct Known {
     level: Level,
     owner: ProcessIdentity,
     run: Option<String>,
+    #[serde(default)]
+    inhabitant: Option<Inhabitant>,
 }
 
 /// What a git folder stands in for.
@@ -112,6 +124,7 @@ impl StandIn {
             known: Mutex::new(level.clone()),
             owner: ProcessIdentity::own(),
             run: run.map(ToString::to_string),
+            inhabitant: OnceLock::new(),
         };
         let write = || {
             fs::create_dir_all(folder)?;
@@ -139,7 +152,7 @@ impl StandIn {
         let Some(text) = super::read_bounded(&folder.join(KNOWN), MAX_KNOWN).map_err(failed)? else {
             return Ok(None);
         };
-        let Known { top, level, owner, run } =
+        let Known { top, level, owner, run, inhabitant } =
             serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
         if owner.is_alive() {
             return Ok(Some(Left::InUse));
@@ -155,8 +168,24 @@ impl StandIn {
         };
         let repository = repository.aimed_at(&top, &git_dir);
         let (folder, known) = (folder.to_path_buf(), Mutex::new(level));
-        let stand_in = Self { folder, repository, known, owner, run: run.clone() };
+        let inhabitant = inhabitant.map_or_else(OnceLock::new, OnceLock::from);
+        let stand_in = Self { folder, repository, known, owner, run: run.clone(), inhabitant };
         Ok(Some(Left::Abandoned(Box::new(stand_in), run)))
+    }
+
+    /// Notes the sandbox that has it, so that it can be ended first when this process was killed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when it cannot be written.
+    pub(crate) async fn give_to(&self, inhabitant: Inhabitant) -> Result<()> {
+        let known = self.known.lock().await;
+        let _ = self.inhabitant.set(inhabitant);
+        self.note(&known)
+    }
+
+    /// Returns the sandbox that has it.
+    pub(crate) fn inhabitant(&self) -> Option<&Inhabitant> {
+        self.inhabitant.get()
     }
 
     /// Lists what has to be mounted, parents before children. The work tree is not part of it.
@@ -235,7 +264,8 @@ impl StandIn {
     fn note(&self, level: &Level) -> Result<()> {
         let top = self.repository.top().unwrap_or(self.repository.common_dir()).to_path_buf();
         let (owner, run) = (self.owner.clone(), self.run.clone());
-        let known = Known { top, level: level.clone(), owner, run };
+        let inhabitant = self.inhabitant.get().cloned();
+        let known = Known { top, level: level.clone(), owner, run, inhabitant };
         let write = || {
             let text = serde_json::to_vec(&known)?;
             Folder::open(&self.folder)?.replace(KNOWN, &text)

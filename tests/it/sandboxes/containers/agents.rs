@@ -21,7 +21,11 @@ pub(in crate::sandboxes) async fn claude_code_answers_with_a_value_and_a_commit_
     let (other, repository) = (Repository::new(), Repository::new());
     let secret = other.path().join("README.md").display().to_string();
     let work = format!("cat '{secret}' >seen; echo made >made && git add made && git commit -qm Inside");
-    let server = ModelServer::start([Reply::shell(work), Reply::text(r#"<result>{"n":5}</result>"#)]);
+    let server = ModelServer::start([
+        Reply::shell(work),
+        Reply::text(r#"<result>{"n":5}</result>"#),
+        Reply::text("and again"),
+    ]);
     // It reaches its model on this host, and nothing else.
     let model = server.url().trim_start_matches("http://").to_owned();
     let home = program.home(&server);
@@ -40,6 +44,12 @@ pub(in crate::sandboxes) async fn claude_code_answers_with_a_value_and_a_commit_
     assert_eq!(repository.subjects(), ["Inside", "first"]);
     assert_eq!(repository.read("made").unwrap(), "made\n");
     assert_eq!(desk.containers(), Vec::<String>::new());
+    // The container is gone with its home, and the conversation goes on in another one.
+    let kept = result.iterations.last().unwrap().session_file.clone().expect("a session");
+    assert!(kept.starts_with(repository.path().join(".sandcastle/sessions")), "{}", kept.display());
+    let again = result.resume("Go on.").await.unwrap();
+    assert_eq!((again.text.as_str(), again.session_id()), ("and again", result.session_id()));
+    assert!(server.turns()[2].user_texts().join(" ").contains("Answer as"), "the history came along");
 }
 
 pub(in crate::sandboxes) async fn an_agent_that_wrecks_what_it_sees_of_git_harms_nobody_else(desk: &Desk) {
