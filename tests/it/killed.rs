@@ -37,6 +37,16 @@ impl Scene {
         format!("touch '{}'; sleep {}", self.marker.display(), self.sleep.seconds())
     }
 
+    /// The same, once the run has written down which session it is: it reads that a moment after the agent has said it.
+    fn moment_of_a_session(&self) -> String {
+        let journals = self.desk.repository.path().join(".sandcastle/runs");
+        let journals = journals.display();
+        format!(
+            "until grep -q '\"note\":\"session\"' '{journals}'/*/journal.jsonl; do sleep 0.01; done; {}",
+            self.moment()
+        )
+    }
+
     /// Kills a run when its moment has come, and gives what is shown of it.
     async fn kill(&self, steps: &Value, args: &[&str]) -> Value {
         let command = self.desk.play(&one_turn(steps), args);
@@ -112,7 +122,7 @@ async fn w_28_a_kill_amid_the_work_loses_no_file_and_no_commit() {
         { "write-file": { "path": "made", "content": "1" } },
         { "commit": "Work" },
         { "write-file": { "path": "half", "content": "2" } },
-        { "shell": scene.moment() }
+        { "shell": scene.moment_of_a_session() }
     ]);
     let run = scene.kill(&steps, &ARGS).await;
     assert_eq!(run["branches"][0]["commits"][0]["subject"], "Work", "{run}");
@@ -133,7 +143,7 @@ async fn w_28_a_kill_amid_the_work_loses_no_file_and_no_commit() {
 #[tokio::test]
 async fn w_28_a_killed_run_is_gone_on_with_as_its_journal_says() {
     let scene = Scene::new().await;
-    let steps = json!([{ "write-file": { "path": "half", "content": "2" } }, { "shell": scene.moment() }]);
+    let steps = json!([{ "write-file": { "path": "half", "content": "2" } }, { "shell": scene.moment_of_a_session() }]);
     scene.kill(&steps, &ARGS).await;
     let recovered = scene.recover().await;
     let command = recovered["run"]["resume_command"].as_str().expect("a command");
