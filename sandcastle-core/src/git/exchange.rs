@@ -162,6 +162,7 @@ impl Exchange {
 
     async fn take_offer(&self, level: &Level, offer: &Offer) -> Result<(BTreeSet<String>, Vec<String>)> {
         let known = level.state.clone().unwrap_or_default();
+        known.check_size(&offer.state)?;
         let passage = Passage::beside(&self.repository).await?;
         if std::fs::metadata(self.incoming()).is_ok_and(|bundle| bundle.len() > 0) {
             passage.unbundle(&self.incoming(), &level.ids()).await?;
