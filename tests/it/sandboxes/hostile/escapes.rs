@@ -26,9 +26,9 @@ enum Control {
 /// Whose doors an attempt is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Door {
-    /// Files, variables and processes of whoever started the run: no sandbox shows them.
+    /// Files and variables of whoever started the run: no sandbox shows them.
     Host,
-    /// The kernel: a machine that is reached by ssh is the agent's own.
+    /// The kernel and its processes: a machine that is reached by ssh is the agent's own.
     Kernel,
 }
 
@@ -56,28 +56,37 @@ const ESCAPES: &[Escape] = &[
     host("a link to its folder", "ln -s \"$OUT\" out2 && grep -q s3cret out2/secret"),
     host("a way up", "grep -q s3cret \"$(pwd)/../../../../../../../../$SECRET\""),
     host("a hard link to it", "ln \"$SECRET\" \"$OUT/hard\" && grep -q s3cret \"$OUT/hard\""),
-    host("the root of another process", "grep -qs s3cret /proc/[0-9]*/root/\"$SECRET\""),
-    host("the folder of another process", "grep -qs s3cret /proc/[0-9]*/cwd/secret"),
-    host("what another process has open", "grep -qs s3cret \"/proc/$VICTIM/fd/0\""),
-    host("what is not committed in the user's checkout", "grep -q s3cret \"$ROOT/private\""),
-    host("another run's worktree", "grep -q s3cret \"$OTHER/half\""),
-    host("a file in another run's worktree", "echo x >\"$OTHER/planted\" && grep -q s3cret \"$OTHER/half\""),
+    kernel("the root of another process", "grep -qs s3cret /proc/[0-9]*/root/\"$SECRET\"", Control::Always),
+    kernel("the folder of another process", "grep -qs s3cret /proc/[0-9]*/cwd/secret", Control::Always),
+    kernel("what another process has open", "grep -qs s3cret \"/proc/$VICTIM/fd/0\"", Control::Always),
+    host("what is not committed in the checkout", "grep -q s3cret \"$ROOT/private\""),
+    host("the worktree of another run", "grep -q s3cret \"$OTHER/half\""),
+    host(
+        "a file in the worktree of another run",
+        "echo x >\"$OTHER/planted\" && grep -q s3cret \"$OTHER/half\"",
+    ),
     host("the variables of runs", "grep -q s3cret \"$ROOT/.sandcastle/.env\""),
     host("the logs of runs", "grep -q s3cret \"$ROOT/.sandcastle/logs/old.log\""),
     host("the journals of runs", "grep -q s3cret \"$ROOT/.sandcastle/runs/old.json\""),
     host("the sessions of runs", "grep -q s3cret \"$ROOT/.sandcastle/sessions/old\""),
     host("the git folders of sandboxes", "grep -q s3cret \"$ROOT/.sandcastle/sandboxes/old/config\""),
-    host("a password in the repository's settings", "grep -qr s3cret \"$ROOT/.git/config\""),
+    host("a password in the settings of the repository", "grep -qr s3cret \"$ROOT/.git/config\""),
     host("a variable", "[ -n \"$CARGO_MANIFEST_DIR\" ]"),
-    host(
+    kernel(
         "a variable of any process",
         "grep -qs ^CARGO_MANIFEST_DIR= /proc/[0-9]*/environ || grep -qsa CARGO_MANIFEST_DIR= /proc/[0-9]*/environ",
+        Control::Always,
     ),
-    host("what another process is", "grep -qs \"$NAP\" \"/proc/$VICTIM/cmdline\""),
-    host("to end another process", "grep -qs \"$NAP\" \"/proc/$VICTIM/cmdline\" && kill -0 \"$VICTIM\""),
-    host(
+    kernel("what another process is", "grep -qs \"$NAP\" \"/proc/$VICTIM/cmdline\"", Control::Always),
+    kernel(
+        "to end another process",
+        "grep -qs \"$NAP\" \"/proc/$VICTIM/cmdline\" && kill -0 \"$VICTIM\"",
+        Control::Always,
+    ),
+    kernel(
         "to end every process that is asleep",
         "for p in /proc/[0-9]*; do grep -qsa \"sleep.$NAP\" $p/cmdline && kill -9 ${p#/proc/} && exit 0; done; false",
+        Control::Always,
     ),
     kernel("the control socket of an engine", "[ -S \"$SOCKET\" ]", Control::WithEngine),
     kernel(
@@ -107,7 +116,7 @@ const ESCAPES: &[Escape] = &[
     // Opened and never written to.
     kernel("keys of the kernel", ": >>/proc/sysrq-trigger", Control::Untried),
     kernel("settings of the kernel", ": >>/proc/sys/kernel/core_pattern", Control::Untried),
-    kernel("settings of the kernel's modules", ": >>/proc/sys/kernel/modprobe", Control::Untried),
+    kernel("settings of modules", ": >>/proc/sys/kernel/modprobe", Control::Untried),
     kernel("an agent of control groups", ": >>/sys/fs/cgroup/release_agent", Control::Untried),
     kernel(
         "processes of control groups",
@@ -211,7 +220,7 @@ async fn w_24_nothing_leads_out_of_a_sandbox() {
             let tried = ESCAPES.iter().filter(|escape| escape.door == Door::Host || kind.name != "ssh");
             // In place the agent works in the user's checkout.
             let tried: Vec<_> =
-                tried.filter(|escape| !(is_head && escape.name.contains("user's checkout"))).collect();
+                tried.filter(|escape| !(is_head && escape.name.contains("in the checkout"))).collect();
             let outside = picture(scene.outside.path());
             let escaped = scene.escaped(kind, &tried, strategy.clone()).await;
             assert_eq!(escaped, [""; 0], "{}, {strategy:?}", kind.name);
