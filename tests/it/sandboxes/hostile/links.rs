@@ -130,11 +130,30 @@ async fn leave(kind: &Kind, name: &str, script: &str, strategy: BranchStrategy) 
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_left_for_the_host_leads_nowhere_and_is_waited_for_by_nobody() {
-    for kind in kinds().iter().filter(|kind| kind.name != "none") {
+async fn leave_everything(name: &str) {
+    for kind in kinds().iter().filter(|kind| kind.name == name) {
         for (name, script) in LEFT {
             leave(kind, name, script, BranchStrategy::branch("agent/hostile")).await;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_left_by_an_agent_in_bubblewrap_leads_nowhere_and_holds_nobody_up() {
+    leave_everything("bubblewrap").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_left_by_an_agent_in_docker_leads_nowhere_and_holds_nobody_up() {
+    leave_everything("docker").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_left_by_an_agent_in_podman_leads_nowhere_and_holds_nobody_up() {
+    leave_everything("podman").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_left_by_an_agent_on_another_machine_leads_nowhere_and_holds_nobody_up() {
+    leave_everything("ssh").await;
 }
