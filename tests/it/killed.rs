@@ -9,6 +9,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::desk::{Desk, json_of, one_turn, wait_for};
+use crate::support::engines::{self, Engine};
 use crate::support::process::Finished;
 use crate::support::processes::UniqueSleep;
 
@@ -261,4 +262,91 @@ async fn w_27_the_branch_of_a_killed_run_can_be_worked_on_again() {
     let object = json_of(&ended);
     assert_eq!((&object["branch"], &object["output"]), (&json!("agent/one"), &json!({ "n": 6 })));
     assert_eq!(scene.desk.subjects("agent/one").await, ["Again", "begin"]);
+}
+
+/// Lists the git folders of sandboxes that are left.
+fn sandboxes_left(desk: &Desk) -> Vec<std::ffi::OsString> {
+    let folder = std::fs::read_dir(desk.repository.path().join(".sandcastle/sandboxes"));
+    let names = folder.into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.filter(|name| name != ".gitignore").collect()
+}
+
+/// Counts what an agent says that it has committed by now.
+fn committed(desk: &Desk) -> usize {
+    let trees = std::fs::read_dir(desk.repository.path().join(".sandcastle/worktrees")).into_iter().flatten();
+    let said = trees.flatten().filter_map(|tree| std::fs::read(tree.path().join("progress")).ok());
+    said.map(|said| said.iter().filter(|byte| **byte == b'\n').count()).sum()
+}
+
+/// Kills runs in a sandbox at moments that nobody chose, and looks for every commit that was made inside.
+async fn killed_at_any_moment(
+    sandbox: &[&str],
+    environment: &[(String, String)],
+    is_gone: impl Fn(&Desk) -> bool,
+) {
+    let work =
+        "while n=$((n + 1)); do echo $n >n; git add n; git commit -qm \"Work $n\"; echo $n >>progress; done";
+    for _ in 0..4 {
+        let desk = Desk::new().await;
+        let args = [&["--prompt", "x", "--branch-strategy", "merge-to-head"], sandbox].concat();
+        let command = desk.play(&one_turn(&json!([{ "shell": work }])), &args);
+        let running = command.environment(environment.to_vec()).start();
+        let chance = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
+        let delay = std::time::Duration::from_millis(chance % 1500);
+        tokio::time::sleep(delay).await;
+        running.signal(Signal::KILL);
+        assert_eq!(running.finish().signal(), Some(9));
+        // In a container the agent goes on until that is removed.
+        let made = committed(&desk);
+        let told = |args: &[&str]| {
+            let command = desk.command(&[&["--format", "json", "runs"], args].concat());
+            let ended = command.environment(environment.to_vec()).run();
+            assert_eq!(ended.code(), Some(0), "{delay:?}, {args:?}: {ended:?}");
+            json_of(&ended)
+        };
+        let listed = told(&["list"]);
+        let runs = listed["runs"].as_array().expect("a list");
+        let Some(run) = runs.first() else { continue };
+        let id = run["id"].as_str().expect("an id");
+        let recovered = &told(&["recover", id])["recovered"][0];
+        desk.assert_whole().await;
+        let branch = recovered["run"]["branch"].as_str().unwrap_or("main");
+        let found = desk.subjects(branch).await.iter().filter(|subject| subject.starts_with("Work")).count();
+        assert!(found >= made, "{delay:?}: {made} were made, {found} are there: {recovered}");
+        desk.runs(&["clean", id, "--force"]);
+        assert!(
+            sandboxes_left(&desk).is_empty() && desk.worktrees().await.is_empty(),
+            "{delay:?}: {recovered}"
+        );
+        desk.assert_whole().await;
+    }
+}
+
+#[tokio::test]
+async fn w_28_a_run_in_bubblewrap_that_is_killed_at_any_moment_loses_no_commit() {
+    if engines::bubblewrap().is_some() {
+        killed_at_any_moment(&["--sandbox", "bubblewrap"], &[], |_| true).await;
+    }
+}
+
+#[tokio::test]
+async fn w_28_a_run_in_a_container_that_is_killed_at_any_moment_loses_no_commit() {
+    let Some(engine) = Engine::docker() else { return };
+    let environment: Vec<_> =
+        engine.environment.clone().into_iter().filter(|(name, _)| name != "HOME").collect();
+    let sandbox = [
+        "--sandbox",
+        "docker",
+        "--image",
+        &engine.image,
+        "--container-home",
+        "/home/sandcastle",
+        "--network",
+        "off",
+    ];
+    let is_gone = |desk: &Desk| {
+        let filter = format!("label=sandcastle.repository={}", desk.repository.path().display());
+        engine.invocation(["ps", "--all", "--quiet", "--filter", &filter]).run().stdout.is_empty()
+    };
+    killed_at_any_moment(&sandbox, &environment, is_gone).await;
 }

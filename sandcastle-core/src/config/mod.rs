@@ -6,6 +6,7 @@
 mod env_file;
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -90,6 +91,10 @@ impl ConfigDir {
         let ignore = folder.join(".gitignore");
         let hide = || {
             fs::create_dir_all(&self.root)?;
+            // Agents commit links, too; what is done in a sandbox would be looked for wherever one leads.
+            if kept == Kept::Sandboxes && folder.is_symlink() {
+                return Err(io::Error::other("it is a link"));
+            }
             fs::DirBuilder::new().recursive(true).mode(kept.mode()).create(&folder)?;
             // An empty one was left by somebody who was killed before it was written.
             let is_hidden = fs::metadata(&ignore).is_ok_and(|file| file.len() > 0);

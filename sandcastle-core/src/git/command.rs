@@ -352,7 +352,10 @@ impl Git {
     }
 
     async fn run(&self, program: &Program) -> Result<Answer> {
-        let is_odd = |path: &&PathBuf| std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+        let is_odd = |path: &&PathBuf| {
+            std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+                && !std::fs::read_link(path).is_ok_and(|target| target == Path::new("/dev/null"))
+        };
         if let Some(odd) = self.read_first.iter().find(is_odd) {
             return Err(Error::new(
                 ErrorKind::Git,

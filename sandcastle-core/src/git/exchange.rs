@@ -162,6 +162,7 @@ impl Exchange {
 
     async fn take_offer(&self, level: &Level, offer: &Offer) -> Result<(BTreeSet<String>, Vec<String>)> {
         let known = level.state.clone().unwrap_or_default();
+        known.check_size(&offer.state)?;
         let passage = Passage::beside(&self.repository).await?;
         if std::fs::metadata(self.incoming()).is_ok_and(|bundle| bundle.len() > 0) {
             passage.unbundle(&self.incoming(), &level.ids()).await?;
@@ -177,6 +178,11 @@ impl Exchange {
         let mut takeover = Takeover { repository: &self.repository, name: &name, own: &mut own };
         let mut notes = takeover.take(&known, &offer.state).await?;
         notes.extend(self.stage(offer).await?);
+        if offer.leaves_files {
+            notes.push(
+                "there are files inside that git cannot add, and that were not brought back".to_owned(),
+            );
+        }
         Ok((own, notes))
     }
 
@@ -229,12 +235,14 @@ struct Offer {
     files: String,
     staged: Option<String>,
     begun: Option<String>,
+    /// Whether there are files that git there could not add.
+    leaves_files: bool,
 }
 
 impl Offer {
     /// Reads the lines that are said before a bundle.
     fn read(said: &str) -> Option<Self> {
-        let (mut head, mut files, mut staged, mut begun) = (None, None, None, None);
+        let (mut head, mut files, mut staged, mut begun, mut leaves_files) = (None, None, None, None, false);
         let mut refs = BTreeMap::new();
         for line in said.lines() {
             let (what, value) = line.split_once(' ').unwrap_or((line, ""));
@@ -246,6 +254,7 @@ impl Offer {
                 "files" if is_id(value) => files = Some(value.to_owned()),
                 "staged" if is_id(value) => staged = Some(value.to_owned()),
                 "begun" => begun = begun_as(value),
+                "left" => leaves_files = !value.is_empty(),
                 "ref" => {
                     let (id, name) = value.split_once(' ')?;
                     if is_id(id) && is_name(name) && !name.starts_with("refs/sandcastle/") {
@@ -255,7 +264,7 @@ impl Offer {
                 _ => {}
             }
         }
-        Some(Self { state: State { head: head?, refs }, files: files?, staged, begun })
+        Some(Self { state: State { head: head?, refs }, files: files?, staged, begun, leaves_files })
     }
 }
 

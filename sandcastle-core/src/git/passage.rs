@@ -103,13 +103,44 @@ impl Passage {
             .map_err(|error| Error::new(ErrorKind::Io, "name what is brought back").with_source(error))
     }
 
-    /// Writes the tree of an index; `None` if it has none.
+    /// Writes the tree of an index that somebody else has written; `None` if it has none, or says that it has another than it has.
+    ///
+    /// Git believes what an index says of the trees that it would make, and checks no path in it. So its entries are put into
+    /// an index of ours, one by one, as a user would.
     pub(super) async fn tree_of(&self, index: &[u8]) -> Result<Option<String>> {
-        let file = self.folder.path().join("index");
-        fs::write(&file, index)
+        let theirs = self.folder.path().join("index");
+        fs::write(&theirs, index)
             .map_err(|error| Error::new(ErrorKind::Io, "copy what was staged inside").with_source(error))?;
-        let git = self.git.clone().env("GIT_INDEX_FILE", &file);
-        Ok(git.ask(["write-tree"]).await?.line().filter(|id| is_id(id)).map(str::to_owned))
+        let theirs = self.git.clone().env("GIT_INDEX_FILE", theirs);
+        let claimed = theirs.ask(["write-tree"]).await?;
+        let Some(claimed) = claimed.line().filter(|id| is_id(id)) else { return Ok(None) };
+        let listed = theirs.ask(["ls-files", "--stage", "-z"]).await?;
+        let entries = self.without_intents(&listed.stdout, claimed).await?;
+        let ours = self.git.clone().env("GIT_INDEX_FILE", self.folder.path().join("checked"));
+        let taken = ours.feed(["update-index", "-z", "--index-info"], entries).await?;
+        if !(listed.is_success() && taken.is_success()) {
+            return Ok(None);
+        }
+        let tree = ours.ask(["write-tree"]).await?;
+        Ok(tree.line().filter(|tree| *tree == claimed).map(str::to_owned))
+    }
+
+    /// Takes out the files that are to be added later: they are listed as if they were there and empty.
+    async fn without_intents(&self, listed: &[u8], tree: &str) -> Result<Vec<u8>> {
+        let empty = self.git.feed(["hash-object", "--stdin"], Vec::new()).await?;
+        let empty = empty.line().unwrap_or_default().as_bytes();
+        let lines = || listed.split_inclusive(|byte| *byte == 0);
+        let is_empty = |line: &&[u8]| line.split(|byte| *byte == b' ').nth(1) == Some(empty);
+        if !lines().any(|line| is_empty(&line)) {
+            return Ok(listed.to_vec());
+        }
+        let there = self.git.ask(["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree]).await?;
+        let there: BTreeSet<&[u8]> = there.stdout.split_inclusive(|byte| *byte == 0).collect();
+        let is_staged = |line: &&[u8]| {
+            let path = line.iter().position(|byte| *byte == b'\t').map(|tab| &line[tab + 1..]);
+            !is_empty(line) || path.is_some_and(|path| there.contains(path))
+        };
+        Ok(lines().filter(is_staged).flatten().copied().collect())
     }
 
     /// Fetches objects, those of `logged` if they are there.

@@ -84,7 +84,10 @@ impl Repository {
             .reads_first([common_dir.join("config"), own_settings(git_dir)])
             .reads_first(["HEAD", "commondir", "index"].map(|file| git_dir.join(file)));
         match top {
-            Some(top) => git.env("GIT_WORK_TREE", top),
+            Some(top) => {
+                let content = [".gitignore", ".gitattributes", ".gitmodules"].map(|file| top.join(file));
+                git.env("GIT_WORK_TREE", top).reads_first(content)
+            }
             None => git,
         }
     }

@@ -10,6 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
 
+/// How many refs may have been made or moved since the last time.
+const MAX_MOVED: usize = 10_000;
+/// How many of them are named in what is to be warned of.
+const MAX_NAMED: usize = 20;
+
 /// What is checked out, and every ref.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
@@ -54,6 +59,17 @@ impl Default for State {
 }
 
 impl State {
+    /// Checks that no more refs differ in `now` than anybody makes who means well.
+    pub(super) fn check_size(&self, now: &Self) -> Result<()> {
+        match moved(self, now).len() {
+            count if count > MAX_MOVED => {
+                let what = format!("take over {count} refs that were made inside: more than {MAX_MOVED}");
+                Err(Error::new(ErrorKind::Git, what))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Lists the commits that are new in `now`, as far as a ref or the `HEAD` names them.
     pub(super) fn tips<'s>(&'s self, now: &'s Self) -> BTreeSet<&'s str> {
         let head = match &now.head {
@@ -67,44 +83,78 @@ impl State {
 impl Takeover<'_> {
     /// Takes over what differs between two states; the objects are there already. Returns what is to be warned of.
     pub(super) async fn take(&mut self, known: &State, now: &State) -> Result<Vec<String>> {
-        let mut notes = Vec::new();
-        for moved in moved(known, now) {
-            notes.extend(self.apply(&moved).await?);
+        let moved = moved(known, now);
+        let (taken, mut rest): (Vec<_>, Vec<_>) =
+            moved.iter().partition(|moved| self.is_for_the_taking(moved));
+        rest.retain(|moved| !moved.name.starts_with("refs/remotes/"));
+        // As one change, which is made as a whole or not at all; one by one only if there is one that cannot be made.
+        if self.change(&taken).await? {
+            self.own.extend(taken.iter().map(|moved| moved.name.to_owned()));
+        } else {
+            for moved in taken {
+                if self.change(&[moved]).await? {
+                    self.own.insert(moved.name.to_owned());
+                } else {
+                    rest.push(moved);
+                }
+            }
         }
+        let mut notes = self.keep_aside(&rest).await?;
         self.check_out(now, &mut notes).await?;
         Ok(notes)
     }
 
-    /// Moves one ref, or keeps aside what was made of it.
-    async fn apply(&mut self, moved: &Moved<'_>) -> Result<Option<String>> {
-        let Moved { name, from, to } = moved;
-        let is_own = self.own.contains(*name);
-        let is_new = from.is_none() && (name.starts_with("refs/heads/") || name.starts_with("refs/tags/"));
-        if name.starts_with("refs/remotes/") {
-            return Ok(None);
-        }
-        if is_own || is_new {
+    /// Tells whether a ref is that of whoever works inside, or of nobody yet.
+    fn is_for_the_taking(&self, moved: &Moved<'_>) -> bool {
+        let is_new = moved.from.is_none()
+            && (moved.name.starts_with("refs/heads/") || moved.name.starts_with("refs/tags/"));
+        is_new || self.own.contains(moved.name)
+    }
+
+    /// Moves refs from what they were, all or none; tells whether it was done.
+    async fn change(&self, all: &[&Moved<'_>]) -> Result<bool> {
+        let line = |Moved { name, from, to }: &Moved<'_>| {
             let zero = "0".repeat(to.len());
-            let line = format!("update {name} {to} {}\n", from.unwrap_or(&zero));
-            let args = ["update-ref", "--create-reflog", "-m", "sandcastle: work of a sandbox", "--stdin"];
-            let answer = self.repository.git().to_its_end().feed(args, line.into_bytes()).await?;
-            if answer.is_success() {
-                self.own.insert((*name).to_owned());
-                return Ok(None);
-            }
+            format!("update {name} {to} {}\n", from.unwrap_or(&zero))
+        };
+        let lines: String = all.iter().map(|moved| line(moved)).collect();
+        let args = ["update-ref", "--create-reflog", "-m", "sandcastle: work of a sandbox", "--stdin"];
+        let git = self.repository.git().to_its_end();
+        Ok(lines.is_empty() || git.feed(args, lines.into_bytes()).await?.is_success())
+    }
+
+    /// Keeps what was made of refs that are somebody else's, under names of the sandbox.
+    async fn keep_aside(&self, all: &[&Moved<'_>]) -> Result<Vec<String>> {
+        if all.is_empty() {
+            return Ok(Vec::new());
         }
-        let aside = format!("refs/sandcastle/{}/{}", self.name, name.trim_start_matches("refs/"));
-        let args = ["update-ref", "-m", "sandcastle: work of a sandbox", &aside, to];
-        self.repository.git().to_its_end().does("keep what was made inside", args).await?;
-        if is_own {
+        let aside = |moved: &Moved<'_>| {
+            format!("refs/sandcastle/{}/{}", self.name, moved.name.trim_start_matches("refs/"))
+        };
+        let lines: String =
+            all.iter().map(|moved| format!("update {} {}\n", aside(moved), moved.to)).collect();
+        let args = ["update-ref", "-m", "sandcastle: work of a sandbox", "--stdin"];
+        let kept = self.repository.git().to_its_end().feed(args, lines.into_bytes()).await?;
+        if !kept.is_success() {
+            return Err(kept.refused("keep what was made inside", self.repository.git().cwd()));
+        }
+        if let Some(moved) = all.iter().find(|moved| self.own.contains(moved.name)) {
+            let Moved { name, to, .. } = moved;
             let what = format!("move `{name}` to {to:.12}: it was moved by somebody else meanwhile");
-            return Err(
-                Error::new(ErrorKind::Git, what).with_hint(format!("what was done inside is `{aside}`"))
-            );
+            let hint = format!("what was done inside is `{}`", aside(moved));
+            return Err(Error::new(ErrorKind::Git, what).with_hint(hint));
         }
-        Ok(Some(format!(
-            "`{name}` is not the agent's own and was not moved; what was made of it inside is kept as `{aside}`"
-        )))
+        let note = |moved: &&Moved<'_>| {
+            let (name, aside) = (moved.name, aside(moved));
+            format!(
+                "`{name}` is not the agent's own and was not moved; what was made of it inside is kept as `{aside}`"
+            )
+        };
+        let mut notes: Vec<String> = all.iter().take(MAX_NAMED).map(note).collect();
+        if let Some(more) = all.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+            notes.push(format!("{more} more refs are kept under `refs/sandcastle/{}/`", self.name));
+        }
+        Ok(notes)
     }
 
     /// Has the work tree check out what is checked out inside; no file changes by that.

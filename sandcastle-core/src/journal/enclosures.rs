@@ -31,7 +31,11 @@ pub(super) async fn bring_back(
     removal: Removal,
 ) -> Vec<Brought> {
     let mut all = Vec::new();
-    let Ok(entries) = fs::read_dir(config.place_of(Kept::Sandboxes)) else { return all };
+    let place = config.place_of(Kept::Sandboxes);
+    let Ok(entries) = fs::read_dir(&place) else { return all };
+    if place.is_symlink() {
+        return all;
+    }
     for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         let path = entry.path();
         let what = format!("the git folder `{}` of a sandbox", path.display());

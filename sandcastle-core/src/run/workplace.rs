@@ -147,6 +147,8 @@ impl Workplace {
         let gathered = ledger.collect(&self).await;
         capture(job, &self, ledger).await;
         self.shelter.close(job, ledger).await;
+        // What comes out of a sandbox, repositories in the work tree for one, is there only now.
+        let intact = if intact.is_ok() { self.wall.check().await } else { intact };
         match intact {
             Ok(changes) => changes.into_iter().for_each(|change| ledger.warn(change)),
             Err(error) => {

@@ -4,7 +4,7 @@
 //! have fallen for it. A run with the vector and a run after it must set off nothing; only then the command sets it off.
 
 mod deletion;
-mod vectors;
+pub(crate) mod vectors;
 
 use std::path::{Path, PathBuf};
 
@@ -17,13 +17,13 @@ use crate::support::process::Invocation;
 use crate::support::real_agent;
 
 /// A repository, and the program that an agent wants the host to run.
-struct Trap {
-    repository: ScratchRepo,
-    outside: TempDir,
+pub(crate) struct Trap {
+    pub(crate) repository: ScratchRepo,
+    pub(crate) outside: TempDir,
 }
 
 impl Trap {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let trap = Self { repository: ScratchRepo::new().await.unwrap(), outside: TempDir::new().unwrap() };
         let evil = format!("#!/bin/sh\necho \"$0 $*\" >>'{}'\nexit 0\n", trap.mark().display());
         std::fs::write(trap.evil(), evil).unwrap();
@@ -38,7 +38,7 @@ impl Trap {
         trap
     }
 
-    fn evil(&self) -> PathBuf {
+    pub(crate) fn evil(&self) -> PathBuf {
         self.outside.path().join("evil")
     }
 
@@ -47,11 +47,11 @@ impl Trap {
     }
 
     /// What has been set off by now.
-    fn executed(&self) -> String {
+    pub(crate) fn executed(&self) -> String {
         std::fs::read_to_string(self.mark()).unwrap_or_default()
     }
 
-    fn script(&self, text: &str) -> String {
+    pub(crate) fn script(&self, text: &str) -> String {
         let root = self.repository.path().display();
         format!(
             "EVIL='{}'; ROOT='{root}'; OUT='{}'\n{text}",
@@ -70,7 +70,7 @@ impl Trap {
     }
 
     /// Runs a shell command with plain git, as a user would afterwards.
-    fn as_a_user(&self, command: &str) {
+    pub(crate) fn as_a_user(&self, command: &str) {
         let variables = [
             ("PATH", real_agent::search_path()),
             ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),

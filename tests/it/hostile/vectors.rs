@@ -1,15 +1,15 @@
 //! What agents plant, row by row. A new vector is one row.
 
 /// One way to make the host's git run a program.
-pub(super) struct Vector {
-    pub(super) name: &'static str,
+pub(crate) struct Vector {
+    pub(crate) name: &'static str,
     /// What the agent does last, in its worktree: a shell script that knows `$EVIL` (the program to be run), `$ROOT` (the
     /// host's checkout) and `$OUT` (a folder outside).
-    pub(super) plant: &'static str,
+    pub(crate) plant: &'static str,
     /// What a user would do with plain git to set it off; `None` where plain git is not known to fall for it.
-    pub(super) fires: Option<&'static str>,
+    pub(crate) fires: Option<&'static str>,
     /// Whether it changes what git executes, which a run refuses by name.
-    pub(super) is_a_change_of_the_repository: bool,
+    pub(crate) is_a_change_of_the_repository: bool,
 }
 
 const fn changed(name: &'static str, plant: &'static str, fires: &'static str) -> Vector {
@@ -20,7 +20,7 @@ const fn silent(name: &'static str, plant: &'static str) -> Vector {
     Vector { name, plant, fires: None, is_a_change_of_the_repository: false }
 }
 
-pub(super) const VECTORS: &[Vector] = &[
+pub(crate) const VECTORS: &[Vector] = &[
     changed("file-system monitor", "git config core.fsmonitor \"$EVIL\"", "git status"),
     changed(
         "hooks in the default folder",
@@ -121,6 +121,18 @@ pub(super) const VECTORS: &[Vector] = &[
         "git init -q \"$OUT/other\"; git -C \"$OUT/other\" config core.fsmonitor \"$EVIL\";
          echo \"$OUT/other/.git\" >\"$(git rev-parse --git-dir)/commondir\"",
         "git -C \"$OUT/other\" status",
+    ),
+    changed(
+        "a nested repository that is staged",
+        "git init -q nested; git -C nested commit -q --allow-empty -m nested; git add nested;
+         git -C nested config core.fsmonitor \"$EVIL\"",
+        "for tree in .sandcastle/worktrees/*/; do git -C \"$tree\" status; done",
+    ),
+    changed(
+        "a nested repository whose folder is elsewhere",
+        "git init -q --separate-git-dir=\"$OUT/apart\" nested; git -C nested commit -q --allow-empty -m nested; git add nested;
+         git -C nested config core.fsmonitor \"$EVIL\"",
+        "for tree in .sandcastle/worktrees/*/; do git -C \"$tree\" status; done",
     ),
     silent("a branch whose name is a command", "git checkout -q -b 'x$(touch${IFS}mark)' 2>/dev/null || true"),
     silent(

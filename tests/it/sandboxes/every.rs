@@ -32,16 +32,16 @@ pub(super) fn kinds() -> Vec<Kind> {
     kinds
 }
 
-fn kind(name: &'static str, provider: impl SandboxProvider) -> Kind {
+pub(super) fn kind(name: &'static str, provider: impl SandboxProvider) -> Kind {
     Kind { name, provider: Arc::new(provider) }
 }
 
-fn docker(engine: &Engine) -> Docker {
+pub(super) fn docker(engine: &Engine) -> Docker {
     let docker = Docker::new(&engine.image).program(&engine.program).home("/home/sandcastle");
     engine.environment.iter().fold(docker, |docker, (key, value)| docker.client_env(key, value))
 }
 
-fn podman(engine: &Engine) -> Podman {
+pub(super) fn podman(engine: &Engine) -> Podman {
     let podman = Podman::new(&engine.image).program(&engine.program).home("/home/sandcastle");
     engine.environment.iter().fold(podman, |podman, (key, value)| podman.client_env(key, value))
 }

@@ -4,6 +4,7 @@ mod bubblewrap;
 mod containers;
 mod docker;
 mod every;
+mod hostile;
 mod isolated;
 mod podman;
 mod ssh;

@@ -1,9 +1,9 @@
 //! A folder that somebody else may be writing to, seen so that no link in it leads out of it.
 
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
 
@@ -21,8 +21,12 @@ pub(super) enum Kind {
 }
 
 impl Folder {
+    /// Opens the folder, which must not be a link.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        Dir::open_ambient_dir(path, ambient_authority()).map(Self)
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let file =
+            std::fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+        Ok(Self(Dir::from_std_file(file)))
     }
 
     /// Reads a regular file of at most `limit` bytes; `None` if there is none.

@@ -41,6 +41,7 @@ impl Import<'_> {
         now: &State,
         own: &mut BTreeSet<String>,
     ) -> Result<Vec<String>> {
+        known.check_size(now)?;
         let part = own_part(self.repository);
         let read = |error| self.refused("cannot be read", error);
         let index = self.folder.read(part.join("index"), MAX_INDEX).map_err(read)?;
@@ -65,35 +66,32 @@ impl Import<'_> {
         let mut takeover = Takeover { repository: self.repository, name: self.name, own };
         let mut notes = takeover.take(known, now).await?;
         if is_staged {
-            notes.extend(self.stage(index.as_deref(), tree.is_some()).await?);
+            notes.extend(self.stage(tree.as_deref()).await?);
         }
         notes.extend(self.unfinished());
         Ok(notes)
     }
 
-    /// Takes over the index. Its paths and its objects were checked with its tree; one that has none, in the middle of a merge,
-    /// is replaced by that of the commit, and the files stay as they are.
-    async fn stage(&self, index: Option<&[u8]>, has_tree: bool) -> Result<Option<String>> {
-        if let (Some(index), true) = (index, has_tree) {
-            let target = self.repository.git_dir().join("index");
-            let lock = self.repository.git_dir().join("index.lock");
-            let write = || -> io::Result<()> {
-                let mut file = fs::File::options().write(true).create_new(true).open(&lock)?;
-                let written = file.write_all(index).and_then(|()| fs::rename(&lock, &target));
-                if written.is_err() {
-                    let _ = fs::remove_file(&lock);
-                }
-                written
-            };
-            write().map_err(|error| self.refused("cannot be staged as inside", error))?;
-            return Ok(None);
-        }
+    /// Stages what is staged inside: a tree whose paths and objects were checked. The file itself is never taken over, since git
+    /// would believe all that it says. Without a tree, as in the middle of a merge, what is checked out is staged, and the files
+    /// stay as they are.
+    async fn stage(&self, tree: Option<&str>) -> Result<Option<String>> {
         let git = self.repository.git().to_its_end();
-        git.does("stage what is checked out", ["read-tree", "HEAD"]).await?;
-        Ok(Some(
-            "what was staged inside has conflicts and was not taken over; the files are as they were"
-                .to_owned(),
-        ))
+        git.does("stage what is staged inside", ["read-tree", "--reset", tree.unwrap_or("HEAD")]).await?;
+        git.ask(["update-index", "-q", "--refresh"]).await?;
+        if tree.is_none() {
+            let what =
+                "what was staged inside makes no tree and was not taken over; the files are as they were";
+            return Ok(Some(what.to_owned()));
+        }
+        // Both sides have the same file, so that nothing is taken over twice.
+        let read = |error| self.refused("cannot be levelled", error);
+        if let Some(index) =
+            read_bounded(&self.repository.git_dir().join("index"), MAX_INDEX).map_err(read)?
+        {
+            self.folder.replace(own_part(self.repository).join("index"), &index).map_err(read)?;
+        }
+        Ok(None)
     }
 
     /// Says that something was begun inside and not ended: it cannot be gone on with outside.

@@ -140,7 +140,8 @@ impl StandIn {
 
     /// Looks at the one in `folder`; `None` if there is none. `repository` is any work tree of the repository.
     ///
-    /// What is written there is a claim: the work tree has to be one that the repository lists.
+    /// What is written there is a claim: the work tree has to be one that the repository lists, and nothing of the folder may
+    /// have come with a commit, since agents make those.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] when it cannot be read, [`ErrorKind::Git`] when its work tree has gone.
@@ -156,6 +157,12 @@ impl StandIn {
             serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
         if owner.is_alive() {
             return Ok(Some(Left::InUse));
+        }
+        if is_committed(folder, repository).await? {
+            let what =
+                format!("bring back what was done in a sandbox: `{}` came with a commit", folder.display());
+            let hint = "no sandbox was ever there: look at who committed it, and remove it";
+            return Err(Error::new(ErrorKind::Git, what).with_hint(hint));
         }
         let listed =
             repository.worktrees().await?.into_iter().find(|listed| listed.path == super::real_path(&top));
@@ -284,6 +291,15 @@ impl StandIn {
         let what = format!("bring back what was done in a sandbox: its git folder `{folder}` cannot be read");
         Error::new(ErrorKind::Git, what).with_source(error)
     }
+}
+
+/// Tells whether git has anything of a folder in the user's own work tree, where an agent's commits land.
+async fn is_committed(folder: &Path, repository: &Repository) -> Result<bool> {
+    let Ok(inside) = folder.strip_prefix(repository.home()) else { return Ok(false) };
+    let users = repository.aimed_at(repository.home(), repository.common_dir());
+    let git = users.git().clone().env("GIT_LITERAL_PATHSPECS", "1");
+    let args = [Path::new("ls-files"), Path::new("--"), inside];
+    Ok(!git.does("look for files that came with a commit", args).await?.stdout.is_empty())
 }
 
 fn state_of(head: &Head, refs: &Refs) -> State {

@@ -21,6 +21,11 @@ const MAX_ENTRIES: usize = 5000;
 /// How deep folders of hooks and of submodules are looked into.
 const MAX_DEPTH: usize = 8;
 
+/// How many repositories in a work tree are looked into.
+const MAX_NESTED: usize = 200;
+/// The longest file that says where a git folder is.
+const MAX_POINTER: u64 = 8192;
+
 /// The name of something git reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Item {
@@ -71,7 +76,32 @@ impl Fingerprint {
             self.look_into(&module.join("hooks"), 0);
             self.read_file(&module.join("config")).await?;
         }
+        if let Ok(top) = repository.top() {
+            self.read_nested(repository.git(), top, common).await?;
+        }
         self.read_replacements(common).await
+    }
+
+    /// Reads what steers git in repositories that are part of the work tree, and are not those of submodules: git goes into
+    /// each that is staged whenever it looks at the state of the whole.
+    async fn read_nested(&mut self, git: &Git, top: &Path, common: &Path) -> Result<()> {
+        let mut open = vec![(git.clone(), top.to_path_buf())];
+        for _ in 0..MAX_NESTED {
+            let Some((git, top)) = open.pop() else { break };
+            let args = ["ls-files", "--stage", "-z"];
+            let listed =
+                git.timeout(CONFIG_LIMIT).does("look for repositories in the work tree", args).await?;
+            let nested = listed.stdout.split(|byte| *byte == 0).filter(|line| line.starts_with(b"160000 "));
+            let paths = nested.filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1));
+            for folder in paths.map(|path| top.join(crate::git::path_from(path))) {
+                let Some(own) = own_folder(&folder).filter(|own| !own.starts_with(common)) else { continue };
+                self.look_into(&own.join("hooks"), 0);
+                self.read_file(&own.join("config")).await?;
+                let git = Git::at(&folder).env("GIT_DIR", &own).env("GIT_WORK_TREE", &folder);
+                open.push((git, folder));
+            }
+        }
+        Ok(())
     }
 
     /// Reads the configuration that all work trees share, and the main work tree's own.
@@ -202,6 +232,19 @@ const STEERING: &[&str] = &[
 fn is_being_made(admin: &Path) -> bool {
     let lock = super::read_bounded(&admin.join("locked"), 64).ok().flatten();
     lock.is_some_and(|reason| reason.starts_with(b"initializing")) || !admin.join("commondir").exists()
+}
+
+/// Finds the git folder of a nested repository.
+fn own_folder(folder: &Path) -> Option<PathBuf> {
+    let own = folder.join(".git");
+    let kind = fs::symlink_metadata(&own).ok()?;
+    let own = if kind.is_file() {
+        let text = super::read_bounded(&own, MAX_POINTER).ok().flatten()?;
+        folder.join(crate::git::path_from(text.strip_prefix(b"gitdir:")?.trim_ascii()))
+    } else {
+        own
+    };
+    own.canonicalize().ok().filter(|own| own.join("HEAD").exists())
 }
 
 fn is_folder(path: &Path) -> bool {

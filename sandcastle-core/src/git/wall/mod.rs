@@ -131,9 +131,10 @@ impl Wall {
     }
 
     fn harm(&self, change: &Change<'_>) -> Harm {
-        let modules = self.repository.common_dir().join("modules");
+        let common = self.repository.common_dir();
+        let is_nested = |file: &Path| file.starts_with(common.join("modules")) || !file.starts_with(common);
         match change.item {
-            Item::Setting(file, key) if file.starts_with(&modules) && !self.had_settings(file) => {
+            Item::Setting(file, key) if is_nested(file) && !self.had_settings(file) => {
                 Harm::of_new_submodule(key)
             }
             Item::Setting(_, key) => Harm::of_setting(key, change.difference),

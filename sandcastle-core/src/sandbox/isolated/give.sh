@@ -1,5 +1,5 @@
-# Says what a work tree holds, and prints it as a bundle: the lines `head`, `files`, `staged`, `begun`, one `ref` each, and a
-# blank one, and behind them the bundle, without what the other side has.
+# Says what a work tree holds, and prints it as a bundle: the lines `head`, `files`, `staged`, `begun`, `left`, one `ref` each, and
+# a blank one, and behind them the bundle, without what the other side has.
 #
 #   $1 the folder   then the commits that the other side has
 set -e
@@ -9,6 +9,8 @@ unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY
 export GIT_TERMINAL_PROMPT=0 LC_ALL=C
 export GIT_AUTHOR_NAME=sandcastle GIT_AUTHOR_EMAIL=sandcastle@localhost GIT_AUTHOR_DATE='@0 +0000'
 export GIT_COMMITTER_NAME=sandcastle GIT_COMMITTER_EMAIL=sandcastle@localhost GIT_COMMITTER_DATE='@0 +0000'
+# Git would wait for whoever writes into a pipe that it takes for one of its files.
+find . \( -name .gitignore -o -name .gitattributes -o -name .gitmodules \) -type p -exec rm -f {} + 2>/dev/null || :
 state=$(git rev-parse --git-dir)
 parent=$(git rev-parse -q --verify HEAD || :)
 made() { git commit-tree -m "$1" ${parent:+-p "$parent"} "$2"; }
@@ -18,9 +20,13 @@ staged=
 index=$state/sandcastle.index
 rm -f "$index"
 [ ! -f "$state/index" ] || cp "$state/index" "$index"
-GIT_INDEX_FILE=$index git add -A . 2>/dev/null
-files=$(made files "$(GIT_INDEX_FILE=$index git write-tree)")
-rm -f "$index"
+# What cannot be added costs neither the commits nor the other files.
+left=
+all() { GIT_INDEX_FILE=$index git add "$@" --ignore-errors . 2>/dev/null; }
+all -A || { left=yes; all -u || :; }
+tree=$(GIT_INDEX_FILE=$index git write-tree 2>/dev/null) || { left=yes; tree=$(git rev-parse -q --verify 'HEAD^{tree}'); }
+files=$(made files "$tree")
+rm -f "$index" "$index.lock"
 git update-ref refs/sandcastle/files "$files"
 if [ -n "$staged" ]; then git update-ref refs/sandcastle/staged "$staged"; else git update-ref -d refs/sandcastle/staged; fi
 # What is checked out may be on no branch.
@@ -33,6 +39,7 @@ echo "head $(git symbolic-ref -q HEAD || echo "$parent")"
 echo "files $files"
 echo "staged $staged"
 echo "begun $begun"
+echo "left $left"
 git for-each-ref --format='ref %(objectname) %(refname)'
 echo
 known=

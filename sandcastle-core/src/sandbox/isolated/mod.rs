@@ -25,6 +25,8 @@ const RECEIVE: &str = include_str!("receive.sh");
 const GIVE: &str = include_str!("give.sh");
 /// How long one step of git may take on this host.
 const GIT_LIMIT: Duration = Duration::from_secs(600);
+/// How long the other side may say nothing while it brings work back.
+const SILENCE: Duration = Duration::from_secs(600);
 /// The longest list of what there is on the other side.
 const MAX_SAID: usize = 64 * 1024 * 1024;
 /// The longest bundle that comes back.
@@ -187,7 +189,7 @@ impl Handle {
         let args = std::iter::once(self.inner.workspace().into()).chain(known);
         let mut letter = Letter::to(&self.exchange.incoming()).map_err(failed)?;
         let mut running = self.inner.start(self.script(GIVE, args)).await.map_err(failed)?;
-        let came = ended(&mut running, |bytes| letter.push(bytes)).await;
+        let came = spoken(&mut running, &mut letter).await;
         running.sweep().await;
         came.map_err(failed)?;
         self.exchange.take(&letter.said().map_err(failed)?).await
@@ -202,6 +204,24 @@ impl Handle {
         Error::new(ErrorKind::Sync, format!("{what}: the sandbox `{name}` did not answer as it should"))
             .with_source(error)
             .with_hint("what had come back by then is in the worktree and on its branch")
+    }
+}
+
+/// Listens to what comes, which ends if nothing more comes: git over there may be waiting for whatever an agent put in the place
+/// of a file.
+async fn spoken(running: &mut Running, letter: &mut Letter) -> io::Result<()> {
+    let heard = tokio::sync::Notify::new();
+    let listening = ended(running, |bytes| {
+        heard.notify_one();
+        letter.push(bytes)
+    });
+    tokio::pin!(listening);
+    loop {
+        tokio::select! {
+            came = &mut listening => return came,
+            () = heard.notified() => {}
+            () = tokio::time::sleep(SILENCE) => return Err(io::ErrorKind::TimedOut.into()),
+        }
     }
 }
 
