@@ -373,7 +373,9 @@ async fn a_folder_that_came_with_a_commit_moves_nothing() {
     let any = Repository::discover(scene.host.path()).await.unwrap();
     let place = scene.host.path().join(".sandcastle/sandboxes/1-evil");
     fs::create_dir_all(&place).unwrap();
-    let evil = StandIn::make(&any, &place.join("made"), None).await.unwrap();
+    let evil = StandIn::make(&place.join("made"), Original { repository: &any, seen: None, run: None })
+        .await
+        .unwrap();
     let mut known: serde_json::Value =
         serde_json::from_slice(&fs::read(evil.folder().join(KNOWN)).unwrap()).unwrap();
     known["owner"] = serde_json::json!({ "pid": u32::MAX });
