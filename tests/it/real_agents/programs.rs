@@ -138,8 +138,13 @@ fn an_interrupt_ends_a_request() {
         assert_eq!(finished.code(), Some(1), "{finished:#?}");
     }
     if let Some(claude_code) = RealAgent::claude_code() {
-        // Its exit code is that of a success or of a failure, as it happens. Its last event is always right.
-        let finished = signalled_while_it_waits_for_an_answer(&claude_code, Signal::INT);
+        // Its exit code is that of a success or of a failure, as it happens. Its last event is always right, if there is time
+        // for one: on a busy machine it may end without.
+        let ends = || signalled_while_it_waits_for_an_answer(&claude_code, Signal::INT);
+        let finished = std::iter::repeat_with(ends)
+            .take(5)
+            .find(|finished| !finished.events_of("result").is_empty())
+            .expect("a last event in one of five");
         assert_eq!(finished.event("result")["is_error"], true, "{finished:#?}");
         assert_eq!(finished.event("result")["subtype"], "error_during_execution");
     }
