@@ -76,7 +76,7 @@ impl Scene {
 
     /// Git of the host, in the work tree.
     async fn outside(&self, args: &[&str]) -> String {
-        super::super::print(self.top(), args).await.unwrap()
+        crate::git::print(self.top(), args).await.unwrap()
     }
 
     async fn refs(&self) -> String {
@@ -430,7 +430,7 @@ async fn git_inside_follows_what_happened_outside() {
 async fn a_repository_without_commits_and_one_with_other_ids() {
     for format in ["sha1", "sha256"] {
         let folder = tempfile::tempdir().unwrap();
-        super::super::print(folder.path(), ["init", "-q", "-b", "main", "--object-format", format])
+        crate::git::print(folder.path(), ["init", "-q", "-b", "main", "--object-format", format])
             .await
             .unwrap();
         let repository = Repository::discover(folder.path()).await.unwrap();
