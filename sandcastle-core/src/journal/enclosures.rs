@@ -4,12 +4,15 @@
 //! it is the owner's affair. Bringing back moves no branch but the one that the sandbox was made for, and removes nothing
 //! that it has not brought.
 
+use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
 
 use super::runs::Removal;
 use crate::config::{ConfigDir, Kept};
 use crate::git::{Inhabitant, Left, Repository, StandIn};
 use crate::id::RunId;
+use crate::process::ProcessIdentity;
 use crate::sandbox;
 
 /// What became of one folder.
@@ -38,6 +41,10 @@ pub(super) async fn bring_back(
     }
     for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         let path = entry.path();
+        if removal != Removal::DryRun && is_unborn(&path) {
+            let _ = fs::remove_dir_all(&path);
+            continue;
+        }
         let what = format!("the git folder `{}` of a sandbox", path.display());
         let (stand_in, run) = match StandIn::left_in(&path, repository).await {
             Ok(Some(Left::Abandoned(stand_in, run))) => (stand_in, run),
@@ -80,4 +87,20 @@ async fn end_inhabitant(stand_in: &StandIn) -> Result<(), String> {
         }
         Some(Err(error)) => Err(format!("it was not possible to {error}")),
     }
+}
+
+/// Tells whether a folder was never finished, so that no sandbox ever had it: its maker, after whom it is named, was killed
+/// before it was noted what is in it.
+fn is_unborn(folder: &Path) -> bool {
+    let maker = folder.file_name().and_then(|name| name.to_str()?.split_once('-')?.0.parse().ok());
+    let Some(pid) = maker else { return false };
+    let maker = ProcessIdentity { pid, start: None, boot: None };
+    let names: Vec<_> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect();
+    let is_begun = |name: &OsString| {
+        let half_written =
+            name.to_str().is_some_and(|name| name.starts_with("known.") && name != "known.json");
+        name == "git" || name == "alternates" || half_written
+    };
+    names.iter().all(is_begun) && !maker.is_alive()
 }

@@ -89,8 +89,8 @@ impl Fingerprint {
         for _ in 0..MAX_NESTED {
             let Some((git, top)) = open.pop() else { break };
             let args = ["ls-files", "--stage", "-z"];
-            let listed =
-                git.timeout(CONFIG_LIMIT).does("look for repositories in the work tree", args).await?;
+            // Where git cannot tell what is staged, the user's goes nowhere either.
+            let listed = git.timeout(CONFIG_LIMIT).ask(args).await?;
             let nested = listed.stdout.split(|byte| *byte == 0).filter(|line| line.starts_with(b"160000 "));
             let paths = nested.filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1));
             for folder in paths.map(|path| top.join(crate::git::path_from(path))) {

@@ -10,6 +10,10 @@ export GIT_TERMINAL_PROMPT=0 LC_ALL=C
 export GIT_AUTHOR_NAME=sandcastle GIT_AUTHOR_EMAIL=sandcastle@localhost GIT_AUTHOR_DATE='@0 +0000'
 export GIT_COMMITTER_NAME=sandcastle GIT_COMMITTER_EMAIL=sandcastle@localhost GIT_COMMITTER_DATE='@0 +0000'
 # Git would wait for whoever writes into a pipe that it takes for one of its files.
+if [ -n "$(find .git -type p 2>/dev/null | head -n 1)" ]; then
+  echo "there are pipes in the git folder" >&2
+  exit 1
+fi
 find . \( -name .gitignore -o -name .gitattributes -o -name .gitmodules \) -type p -exec rm -f {} + 2>/dev/null || :
 state=$(git rev-parse --git-dir)
 parent=$(git rev-parse -q --verify HEAD || :)
