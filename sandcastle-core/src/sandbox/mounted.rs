@@ -42,7 +42,7 @@ impl Mounted {
         let mut unborn = Unborn(Some(&folder));
         let stand_in = StandIn::make(&folder, original).await?;
         request.mounts.extend(stand_in.seen().into_iter().map(mount));
-        request.hidden = hidden(&config, &request.worktree);
+        request.hidden = hidden(&config, &request.worktree)?;
         let inner = provider.create(request).await?;
         if let Some(id) = inner.id() {
             stand_in.give_to(Inhabitant { provider: provider.name().to_owned(), id }).await?;
@@ -69,13 +69,18 @@ fn mount(Seen { host, inside, writable }: Seen) -> Mount {
 }
 
 /// Lists what is of other runs, or secret, in a work tree that holds the configuration folder: the user's own.
-fn hidden(config: &ConfigDir, worktree: &Path) -> Vec<PathBuf> {
+///
+/// Folders that are not there yet are made: runs that begin later will use them.
+fn hidden(config: &ConfigDir, worktree: &Path) -> Result<Vec<PathBuf>> {
     if !config.path().starts_with(worktree) {
-        return Vec::new();
+        return Ok(Vec::new());
+    }
+    for kept in PRIVATE {
+        config.make(*kept)?;
     }
     let folders = PRIVATE.iter().map(|kept| config.place_of(*kept));
     let all = folders.chain([config.path().join(".env")]);
-    all.filter(|path| path.exists() && !path.is_symlink()).collect()
+    Ok(all.filter(|path| path.exists() && !path.is_symlink()).collect())
 }
 
 impl SandboxHandle for Mounted {
@@ -118,5 +123,25 @@ impl SandboxHandle for Mounted {
             self.stand_in.bring_back().await?;
             self.stand_in.remove()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_other_runs_will_write_is_hidden_before_they_do() {
+        let tree = tempfile::tempdir().unwrap();
+        let config = ConfigDir::in_folder(tree.path());
+        let hidden_now = hidden(&config, tree.path()).unwrap();
+        let expected: Vec<PathBuf> = PRIVATE.iter().map(|kept| config.place_of(*kept)).collect();
+        assert_eq!(hidden_now, expected);
+        std::fs::write(config.path().join(".env"), "KEY=1\n").unwrap();
+        assert!(hidden(&config, tree.path()).unwrap().contains(&config.path().join(".env")));
+        // A worktree elsewhere does not hold the folder, and nothing is made for it.
+        let other = tempfile::tempdir().unwrap();
+        assert_eq!(hidden(&ConfigDir::in_folder(other.path()), tree.path()).unwrap(), Vec::<PathBuf>::new());
+        assert!(!other.path().join(".sandcastle").exists());
     }
 }
