@@ -38,10 +38,19 @@ mkdir -p "$base" && folder=$(mktemp -d "$base/sandcastle-XXXXXXXX") || exit
 for tool in git tar grep; do command -v $tool >/dev/null || missing="$missing $tool"; done
 printf 'at\t%s\t%s\t%s\tend' "$folder" "$HOME" "$missing""#;
 
+/// Ends whoever still works in the folder, also those that are not known by a mark, and removes it.
+const REMOVE: &str = r#"for link in /proc/[0-9]*/cwd; do
+  case $(readlink "$link" 2>/dev/null) in
+    "$1" | "$1"/*) link=${link#/proc/}; kill -s KILL "${link%/cwd}" 2>/dev/null ;;
+  esac
+done
+rm -rf -- "$1""#;
+
 /// A machine that is reached by `ssh`, for [`Isolated`](super::Isolated).
 ///
-/// Each sandbox is a folder of its own there, in `/var/tmp` unless another is named, which is removed when it is closed. Programs
-/// run as the user who logs in, with that user's home folder: the machine is the isolation, not the user.
+/// Each sandbox is a folder of its own there, in `/var/tmp` unless another is named, which is removed when it is closed, and
+/// whoever still works in it is ended. Programs run as the user who logs in, with that user's home folder: the machine is the
+/// isolation, not the user.
 ///
 /// ```no_run
 /// use sandcastle_core::sandbox::{Isolated, Ssh};
@@ -280,8 +289,8 @@ impl IsolatedHandle for Machine {
 
     fn close(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async {
-            let program =
-                Program::new("rm").args([OsString::from("-rf"), "--".into(), self.folder.clone().into()]);
+            let folder = self.folder.clone().into();
+            let program = Program::new("sh").args([OsString::from("-c"), REMOVE.into(), "sh".into(), folder]);
             let removed = async {
                 let mut running = self.start(program.cwd("/")).await?;
                 super::ended(&mut running, |_| Ok(())).await

@@ -45,12 +45,18 @@ async fn commands_see_the_other_machine_and_leave_nothing_there() {
     assert!(folder.starts_with("/var/tmp/sandcastle-") && count == "1", "{said}");
     let failed = sandbox.exec(Program::new("sh").args(["-c", "kill -9 $$"])).await.unwrap();
     assert_eq!(failed.exit, sandcastle::Exit::Signal(9));
+    // Somebody without a mark, who goes on.
+    let racer = "setsid env -i sh -c 'while :; do sleep 0.05; done' >/dev/null 2>&1 </dev/null & echo";
+    sandbox.exec(Program::new("sh").args(["-c", racer])).await.unwrap();
     sandbox.close().await.unwrap();
 
     let other =
         create_sandbox(SandboxOptions::new(Isolated::new(machine)).cwd(repository.path())).await.unwrap();
     let done = other.exec(Program::new("ls").args([folder])).await.unwrap();
     assert!(!done.exit.is_success(), "{done:?}");
+    let look = format!("ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -c '{folder}'");
+    let done = other.exec(Program::new("sh").args(["-c", &look])).await.unwrap();
+    assert_eq!(String::from_utf8(done.stdout).unwrap().trim(), "0");
     other.close().await.unwrap();
 }
 
