@@ -16,6 +16,20 @@ use super::repository::Repository;
 use super::wall::read_bounded;
 use crate::error::{Error, ErrorKind, Result};
 
+/// How git fetches into a folder of ours: nothing but what is asked for, and nothing afterwards. An address and what to fetch
+/// follow.
+pub(super) const FETCH: [&str; 10] = [
+    "-c",
+    "fetch.writeCommitGraph=false",
+    "fetch",
+    "--quiet",
+    "--no-tags",
+    "--no-recurse-submodules",
+    "--no-write-fetch-head",
+    "--no-auto-maintenance",
+    "--no-show-forced-updates",
+    "--",
+];
 /// How long the list of commits may be at which a shallow clone ends.
 const MAX_SHALLOW: u64 = 16 * 1024 * 1024;
 
@@ -74,7 +88,7 @@ impl Borrowed {
     }
 
     /// Writes the references of the folder: lines of an object id and a name.
-    pub(super) fn set_references(&self, lines: &[u8]) -> Result<()> {
+    fn set_references(&self, lines: &[u8]) -> Result<()> {
         fs::write(self.folder.path().join("packed-refs"), lines).map_err(|error| {
             Error::new(ErrorKind::Io, "write references to a temporary git folder").with_source(error)
         })

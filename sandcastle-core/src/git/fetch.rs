@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::borrowed::Borrowed;
+use super::borrowed::{Borrowed, FETCH};
 use super::command::Answer;
 use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
@@ -52,23 +52,10 @@ impl Fetch<'_> {
     /// when the limit is reached, by when git is gone.
     pub(crate) async fn into(self, repository: &Repository) -> Result<CommitId> {
         let address = self.address(repository).await?;
-        let borrowed = Borrowed::from(repository).await?;
-        borrowed.set_references(&known(repository).await?)?;
+        let borrowed = Borrowed::knowing(repository).await?;
         let git = borrowed.git().clone().timeout(self.limit);
-        let args = [
-            "-c",
-            "fetch.writeCommitGraph=false",
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            "--no-show-forced-updates",
-            "--",
-            &address,
-            &format!("+refs/heads/{}:{LANDED}", self.branch),
-        ];
+        let refspec = format!("+refs/heads/{}:{LANDED}", self.branch);
+        let args = FETCH.into_iter().chain([address.as_str(), refspec.as_str()]);
         let answer = git.reach(args).await?;
         if !answer.is_success() {
             return Err(self.failed(&answer, repository));
@@ -95,11 +82,4 @@ impl Fetch<'_> {
         let what = format!("fetch `{}` from `{}`", self.branch, self.remote);
         answer.refused(&what, repository.git().cwd())
     }
-}
-
-/// Lists what the repository has already, so that only the rest is sent.
-async fn known(repository: &Repository) -> Result<Vec<u8>> {
-    let format = "--format=%(objectname) %(refname)";
-    let args = ["for-each-ref", format, "refs/heads", "refs/remotes"];
-    Ok(repository.git().does("list the branches", args).await?.stdout)
 }

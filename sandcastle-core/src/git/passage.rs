@@ -9,7 +9,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::borrowed::Borrowed;
+use super::borrowed::{Borrowed, FETCH};
 use super::command::Git;
 use super::repository::Repository;
 use super::takeover::is_id;
@@ -61,16 +61,7 @@ impl Passage {
     pub(super) async fn unbundle(&self, bundle: &Path, known: &BTreeSet<&str>) -> Result<()> {
         self.name("known", known)?;
         let bundle = bundle.to_string_lossy();
-        let args = [
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            "--",
-            &bundle,
-            "+refs/*:refs/bundle/*",
-        ];
+        let args = FETCH.into_iter().chain([&*bundle, "+refs/*:refs/bundle/*"]);
         let answer = self.git.reach(args).await?;
         if answer.is_success() { Ok(()) } else { Err(answer.refused("read a bundle", self.folder.path())) }
     }
@@ -157,24 +148,9 @@ impl Passage {
         }
         self.name("incoming", &ids)?;
         let lenient = LENIENT.iter().flat_map(|id| ["-c".to_owned(), format!("fetch.fsck.{id}=ignore")]);
-        let from = self.folder.path().to_string_lossy().into_owned();
-        let args = [
-            "-c",
-            "fetch.fsckObjects=true",
-            "-c",
-            "fetch.writeCommitGraph=false",
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            "--no-show-forced-updates",
-            "--",
-            &from,
-        ];
-        let args =
-            lenient.chain(args.into_iter().map(str::to_owned)).chain([format!("+{INCOMING}/*:{INCOMING}/*")]);
+        let (from, refspec) = (self.folder.path().to_string_lossy(), format!("+{INCOMING}/*:{INCOMING}/*"));
+        let fetch = ["-c", "fetch.fsckObjects=true"].into_iter().chain(FETCH).chain([&*from, &*refspec]);
+        let args = lenient.chain(fetch.map(str::to_owned));
         let target = Borrowed::knowing(repository).await?;
         let answer = target.git().reach(args).await?;
         if answer.is_success() {
