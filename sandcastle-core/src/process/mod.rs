@@ -24,6 +24,7 @@ pub(crate) use self::identity::ProcessIdentity;
 pub(crate) use self::leftovers::{Leftovers, are_own};
 pub(crate) use self::program::Told;
 pub use self::program::{Inherit, Program, Streams};
+pub(crate) use self::remote::quoted;
 pub use self::remote::{Afterwards, Line, RemoteShell};
 pub use self::running::{Output, Running};
 pub use self::tail::Tail;

@@ -200,6 +200,11 @@ impl Sessions {
         Ok(Captured { file, warnings: remarks(id, transfer).collect() })
     }
 
+    /// Tells whether there is a store.
+    pub(super) fn are_kept(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// Returns the file of a session in the store, if it is there.
     pub(super) fn stored_file(&self, id: &SessionId) -> Option<PathBuf> {
         self.stored().and_then(|place| self.agent.session_file(id, &place))

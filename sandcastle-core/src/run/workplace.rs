@@ -182,10 +182,10 @@ impl Workplace {
 
 /// Brings the sessions that were held here to the store. Whatever fails about it costs nothing that was done.
 async fn capture(job: &Job, workplace: &Workplace, ledger: &mut Ledger) {
-    if job.settings.session_store(&job.checked.repository).is_none() {
+    let stage = Stage::new(job, workplace);
+    if !stage.sessions.are_kept() {
         return;
     }
-    let stage = Stage::new(job, workplace);
     let limit = job.timeouts().session_transfer;
     for id in ledger.sessions_to_capture() {
         let captured = tokio::time::timeout(limit, stage.sessions.bring_out(&id, &stage.inside())).await;

@@ -16,6 +16,7 @@ use super::{
     Streams,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::process::quoted;
 use crate::secret::Variables;
 
 /// Options of every call; the user's own configuration comes behind them.
@@ -151,14 +152,14 @@ impl Ssh {
             Error::new(ErrorKind::Sandbox, "make a folder for a connection").with_source(error)
         })?;
         let socket = control.path().join("c");
-        let shell = |sharing| {
-            Arc::new(Shell { ssh: self.clone(), socket: socket.clone(), sharing }) as Arc<dyn RemoteShell>
+        let shell = |connection| {
+            Arc::new(Shell { ssh: self.clone(), socket: socket.clone(), connection }) as Arc<dyn RemoteShell>
         };
         let probe = match &self.folder {
             Some(folder) => format!("sandcastle_base={}\n{PROBE}", quoted(&folder.to_string_lossy())),
             None => PROBE.to_owned(),
         };
-        let mut line = Line::open(shell(Sharing::Opens), Afterwards::Leave, &probe)
+        let mut line = Line::open(shell(Connection::Opens), Afterwards::Leave, &probe)
             .map_err(|error| self.not_reached(error))?;
         let said = line.ready().await.map_err(|error| self.not_reached(error))?;
         let fields: Vec<&str> = said.split('\t').collect();
@@ -172,7 +173,7 @@ impl Ssh {
             folder: folder.into(),
             home: home.into(),
             host: self.host.clone(),
-            shell: shell(Sharing::Uses),
+            shell: shell(Connection::Uses),
             _line: line,
             _control: control,
         };
@@ -214,9 +215,9 @@ impl IsolatedProvider for Ssh {
     }
 }
 
-/// Whether a call opens the shared connection or uses it.
+/// What a call does with the shared connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sharing {
+enum Connection {
     Opens,
     Uses,
 }
@@ -226,7 +227,7 @@ enum Sharing {
 struct Shell {
     ssh: Ssh,
     socket: PathBuf,
-    sharing: Sharing,
+    connection: Connection,
 }
 
 impl RemoteShell for Shell {
@@ -236,9 +237,9 @@ impl RemoteShell for Shell {
         let command = words.fold("exec sh -c".to_owned(), |command, word| command + " " + &word);
         let mut socket = OsString::from("ControlPath=");
         socket.push(&self.socket);
-        let master = match self.sharing {
-            Sharing::Opens => "ControlMaster=yes",
-            Sharing::Uses => "ControlMaster=no",
+        let master = match self.connection {
+            Connection::Opens => "ControlMaster=yes",
+            Connection::Uses => "ControlMaster=no",
         };
         let options = OPTIONS.iter().copied().chain(["ControlPersist=no", master]);
         let options = options.map(OsString::from).chain([socket]).flat_map(|option| ["-o".into(), option]);
@@ -249,11 +250,6 @@ impl RemoteShell for Shell {
             .args([terminal, "--", &self.ssh.host, &command])
             .streams(streams)
     }
-}
-
-/// Quotes a word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// A folder on the machine, and the way to it.

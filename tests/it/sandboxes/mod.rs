@@ -6,5 +6,6 @@ mod docker;
 mod every;
 mod hostile;
 mod isolated;
+mod loopback;
 mod podman;
 mod ssh;

@@ -269,6 +269,11 @@ impl Ended {
     }
 }
 
+/// Quotes a word for a POSIX shell.
+pub(crate) fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 fn counted(captured: io::Result<Captured>) -> usize {
     captured
         .ok()

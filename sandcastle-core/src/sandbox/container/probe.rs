@@ -1,6 +1,8 @@
 //! What a container says of itself before anything is started in it, in words of shell that cost no further process.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::process::quoted;
 
 /// What was found inside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +32,10 @@ pub(super) fn question(parents: &[PathBuf]) -> String {
     script.push_str("tree=; [ ! -w . ] || tree=w; [ ! -O . ] || tree=${tree}o; home=; [ ! -d \"$HOME\" ] || [ ! -w \"$HOME\" ] || home=w; ");
     script.push_str(&format!("missing=; for name in {NEEDED}; do command -v $name >/dev/null || missing=$missing,$name; done; closed=; "));
     for (number, parent) in parents.iter().enumerate() {
-        script.push_str(&format!("[ -n \"$closed\" ] || [ -w {} ] || closed={number}; ", quoted(parent)));
+        script.push_str(&format!(
+            "[ -n \"$closed\" ] || [ -w {} ] || closed={number}; ",
+            quoted(&parent.to_string_lossy())
+        ));
     }
     script.push_str("echo \"uid=$uid tree=$tree home=$home missing=$missing closed=$closed HOME=$HOME\"");
     script
@@ -57,10 +62,6 @@ pub(super) fn answer(said: &str) -> Option<Findings> {
         }
     }
     Some(findings)
-}
-
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

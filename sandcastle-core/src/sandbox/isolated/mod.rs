@@ -152,13 +152,13 @@ struct Handle {
 impl Handle {
     async fn send(&self) -> Result<()> {
         let Some(parcel) = self.exchange.pack().await? else { return Ok(()) };
-        let bundle = File::open(&parcel.bundle).map_err(|error| self.failed("send the work tree", error))?;
+        let failed = |error| self.failed("send the work tree", error);
+        let bundle = File::open(&parcel.bundle).map_err(failed)?;
         let program = self.script(RECEIVE, self.receive_args(&parcel)).stdin_file(bundle);
-        let mut running =
-            self.inner.start(program).await.map_err(|error| self.failed("send the work tree", error))?;
+        let mut running = self.inner.start(program).await.map_err(failed)?;
         let ended = ended(&mut running, |_| Ok(())).await;
         running.sweep().await;
-        ended.map_err(|error| self.failed("send the work tree", error))?;
+        ended.map_err(failed)?;
         self.exchange.arrived(parcel).await;
         Ok(())
     }

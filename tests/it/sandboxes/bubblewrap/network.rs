@@ -1,7 +1,6 @@
 //! What of the network is reached from inside.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::UnixListener;
 use std::thread;
@@ -9,22 +8,7 @@ use std::thread;
 use sandcastle::sandbox::{Bubblewrap, Network};
 
 use super::Room;
-
-/// A server on this host that says who it is.
-fn server() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    // It ends with the process of the test.
-    thread::spawn(move || {
-        for client in listener.incoming() {
-            let mut client = client.unwrap();
-            let _ = client.read(&mut [0; 4096]);
-            let _ =
-                client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhost\n");
-        }
-    });
-    address
-}
+use crate::sandboxes::loopback::server;
 
 /// Asks a server over a plain connection, as a program would that knows no proxy.
 fn ask(at: SocketAddr) -> String {

@@ -1,7 +1,6 @@
 //! Whole runs in containers, and what limits their network.
 
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt as _;
 
 use rustix::process::Signal;
@@ -11,6 +10,7 @@ use sandcastle::{Logging, RunOptions};
 use serde_json::json;
 
 use super::desk::{Desk, done, played, shell};
+use crate::sandboxes::loopback::server;
 use crate::support::desk as command;
 use crate::support::repository::Repository;
 
@@ -75,22 +75,6 @@ pub(in crate::sandboxes) async fn case_174_an_interrupt_removes_the_container(de
         assert_eq!(ended.code(), Some(130), "{ended:?}");
         assert_eq!(listed(), "");
     }
-}
-
-/// A server on this host that says who it is.
-fn server() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    // It ends with the process of the test.
-    std::thread::spawn(move || {
-        for client in listener.incoming() {
-            let mut client = client.unwrap();
-            let _ = client.read(&mut [0; 4096]);
-            let _ =
-                client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhost\n");
-        }
-    });
-    address
 }
 
 async fn asked(sandbox: &dyn SandboxHandle, at: SocketAddr) -> String {
