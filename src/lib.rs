@@ -35,11 +35,11 @@ pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
     Bubblewrap, CancellationToken, CloseResult, CommandFailure, Commit, CommitId, Docker, Error, ErrorKind,
     Executed, Exit, ExtractError, Hook, Hooks, InteractiveOutput, InteractiveResult, Iteration, Logging,
-    Network, NoOutput, NoSandbox, OutputFormat, OutputSpec, Podman, Problem, Result, RunEvent, RunFuture,
-    RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions, SandboxProvider, Secrets, SessionId,
-    Snippet, SnippetStyle, Stage, StructuredOutputError, Timeouts, Usage, Work, Worktree, WorktreeOptions,
-    agent, create_sandbox, create_worktree, event, interactive, journal, jsonl, output, run, run_spec,
-    run_with, sandbox, secret, session,
+    Network, NoOutput, NoSandbox, OutputFormat, OutputSpec, OutputStrategy, Podman, Problem, Result,
+    RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions, SandboxProvider,
+    SchemaSupport, Secrets, SessionId, Snippet, SnippetStyle, Stage, StrategyChoice, StructuredOutputError,
+    Support, Timeouts, Usage, Work, Worktree, WorktreeOptions, agent, create_sandbox, create_worktree, event,
+    interactive, journal, jsonl, model, output, run, run_spec, run_with, sandbox, secret, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;

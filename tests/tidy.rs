@@ -117,12 +117,14 @@ fn words_that_say_nothing_name_no_file() {
 /// The rooms of the core, row by row: a room imports only from rows above its own.
 const ROWS: &[&[&str]] = &[
     &["error", "id", "work"],
-    &["process", "jsonl", "secret"],
+    &["process", "jsonl", "secret", "budget"],
     &["git", "event", "session"],
     &["config"],
     &["output", "prompt", "worktree"],
-    &["agent", "sandbox", "journal"],
+    &["strategy"],
+    &["agent", "model", "sandbox", "journal"],
     &["run"],
+    &["model_run"],
     &["testing", "private"],
 ];
 

@@ -74,6 +74,10 @@ pub enum ErrorKind {
     TotalTimeout,
     /// The run was cancelled.
     Cancelled,
+    /// The budget of money or tokens was spent before there was an outcome.
+    Budget,
+    /// The model's service gave no answer.
+    ModelFailed,
     /// The agent finished, and no valid structured output was obtained.
     StructuredOutput,
     /// A file could not be read or written.

@@ -104,8 +104,12 @@ pub enum StopReason {
     Complete,
     /// The model refused.
     Refused,
+    /// The model's service held it back because of what it says.
+    Filtered,
     /// The model ran into its output limit.
     OutputLimit,
+    /// The conversation fills all that the model can see.
+    ContextLimit,
 }
 
 /// Tells why a turn failed.

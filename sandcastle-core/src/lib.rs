@@ -7,6 +7,7 @@
 #[path = "private/mod.rs"]
 pub mod __private;
 pub mod agent;
+mod budget;
 mod config;
 mod error;
 pub mod event;
@@ -14,6 +15,7 @@ mod git;
 mod id;
 pub mod journal;
 pub mod jsonl;
+pub mod model;
 pub mod output;
 mod process;
 mod prompt;
@@ -21,6 +23,7 @@ mod run;
 pub mod sandbox;
 pub mod secret;
 pub mod session;
+mod strategy;
 pub mod testing;
 mod work;
 mod worktree;
@@ -35,12 +38,13 @@ pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };
 pub use crate::run::{
-    AnswerGuarantee, CloseResult, CommandFailure, Executed, Hook, Hooks, InteractiveOutput,
-    InteractiveResult, Logging, NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox,
-    SandboxOptions, StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox,
-    create_worktree, interactive, run, run_spec, run_with,
+    CloseResult, CommandFailure, Executed, Hook, Hooks, InteractiveOutput, InteractiveResult, Logging,
+    NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions,
+    StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox, create_worktree, interactive,
+    run, run_spec, run_with,
 };
 pub use crate::sandbox::{Bubblewrap, Docker, Network, NoSandbox, Podman, SandboxProvider};
 pub use crate::secret::Secrets;
+pub use crate::strategy::{AnswerGuarantee, OutputStrategy, SchemaSupport, StrategyChoice, Support};
 pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};
 pub use crate::worktree::BranchStrategy;

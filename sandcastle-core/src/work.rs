@@ -232,8 +232,12 @@ pub enum AttemptOutcome {
     Rejected,
     /// The model refused to answer.
     Refused,
+    /// The model's service held the answer back.
+    Filtered,
     /// The model ran into its output limit.
     Truncated,
+    /// There was no answer at all.
+    Empty,
     /// The agent failed for a reason that has nothing to do with the answer, and may work the next time.
     Transport,
     /// The agent failed.

@@ -35,8 +35,12 @@ pub enum Stage {
     Rejected,
     /// The model refused to answer.
     Refused,
+    /// The service held the answer back because of what it says.
+    Filtered,
     /// The answer was cut off by the model's output limit.
     Truncated,
+    /// There is no answer at all.
+    Empty,
 }
 
 impl Stage {
@@ -50,7 +54,9 @@ impl Stage {
             Self::SchemaValidate => "schema-validate",
             Self::Rejected => "rejected",
             Self::Refused => "refused",
+            Self::Filtered => "filtered",
             Self::Truncated => "truncated",
+            Self::Empty => "empty",
         }
     }
 }
@@ -113,7 +119,9 @@ pub(super) enum Detail {
     Misfit,
     Rejected,
     Refused,
+    Filtered,
     Truncated,
+    Empty,
 }
 
 /// What helps against a block that is not JSON.
@@ -136,7 +144,9 @@ impl ExtractError {
             Detail::Misfit => Stage::SchemaValidate,
             Detail::Rejected => Stage::Rejected,
             Detail::Refused => Stage::Refused,
+            Detail::Filtered => Stage::Filtered,
             Detail::Truncated => Stage::Truncated,
+            Detail::Empty => Stage::Empty,
         }
     }
 
@@ -209,6 +219,17 @@ impl ExtractError {
         Self::ended(tag.into(), Detail::Refused, located, "the model refused to answer")
     }
 
+    /// The service held the answer back; `located` is what there is of it.
+    pub(crate) fn filtered(tag: impl Into<String>, located: Option<Locator>) -> Self {
+        let message = "the model's service held the answer back because of what it says";
+        Self::ended(tag.into(), Detail::Filtered, located, message)
+    }
+
+    /// There is no answer at all.
+    pub(crate) fn empty(tag: impl Into<String>) -> Self {
+        Self::ended(tag.into(), Detail::Empty, None, "the answer is empty")
+    }
+
     fn ended(tag: String, detail: Detail, located: Option<Locator>, message: &str) -> Self {
         let raw_matched = located.and_then(|locator| match locator.finish() {
             Ok(block) => Some(block.into_string()),
@@ -254,7 +275,7 @@ impl fmt::Display for ExtractError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tag = &self.tag;
         match self.detail {
-            Detail::Missing(_) | Detail::Refused => {}
+            Detail::Missing(_) | Detail::Refused | Detail::Filtered | Detail::Empty => {}
             Detail::Unclosed => write!(f, "the last `<{tag}>` is never closed: ")?,
             Detail::Oversize => write!(f, "the last `<{tag}>` is too long: ")?,
             Detail::NotJson { .. } => write!(f, "`<{tag}>` is not valid JSON: ")?,

@@ -61,12 +61,12 @@ impl ExtractError {
             Detail::Truncated => {
                 "Your answer was cut off, because it was longer than a model's output may be.\n".to_owned()
             }
-            Detail::Refused => "There was no answer.\n".to_owned(),
+            Detail::Refused | Detail::Filtered | Detail::Empty => "There was no answer.\n".to_owned(),
         }
     }
 
     fn list_problems(&self, text: &mut String) {
-        if matches!(self.detail, Detail::Truncated | Detail::Refused) {
+        if matches!(self.detail, Detail::Truncated | Detail::Refused | Detail::Filtered | Detail::Empty) {
             return;
         }
         let mut left = LIST_BYTES;
@@ -102,14 +102,15 @@ impl ExtractError {
                     .to_owned()
             }
             Detail::Misfit | Detail::Rejected => "Correct these places and keep everything else.".to_owned(),
-            Detail::Refused => "Answer if you can.".to_owned(),
+            Detail::Refused | Detail::Filtered => "Answer if you can.".to_owned(),
+            Detail::Empty => format!("The result is read from the `<{tag}>` block alone."),
         }
     }
 
     /// Appends the rejected text, if seeing it helps.
     fn quote(&self, text: &mut String) {
         let Some(raw) = self.raw_matched.as_deref().filter(|raw| !raw.trim().is_empty()) else { return };
-        if matches!(self.detail, Detail::Truncated | Detail::Oversize | Detail::Refused) {
+        if matches!(self.detail, Detail::Truncated | Detail::Oversize | Detail::Refused | Detail::Filtered) {
             return;
         }
         if let Detail::NotJson { offset, .. } = self.detail {

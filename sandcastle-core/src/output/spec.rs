@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::ladder::{self, Ladder};
 use super::locate::Locator;
 use super::read::{self, Reading};
 use super::schema::CompiledSchema;
@@ -42,6 +43,7 @@ pub struct OutputSpec {
     /// What the type has to say, if there is one.
     judge: Option<Judge>,
     validator: Option<Arc<Validator>>,
+    ladder: Ladder,
 }
 
 impl OutputSpec {
@@ -55,6 +57,7 @@ impl OutputSpec {
             schema: Arc::new(CompiledSchema::new(T::schema().into())),
             judge: Some(|block, spec| T::read_block(block, spec).map(drop)),
             validator: None,
+            ladder: Ladder::default(),
         }
     }
 
@@ -83,7 +86,15 @@ impl OutputSpec {
     }
 
     fn new(tag: String, format: OutputFormat, schema: CompiledSchema) -> Self {
-        Self { tag: tag.into(), format, retries: 0, schema: Arc::new(schema), judge: None, validator: None }
+        Self {
+            tag: tag.into(),
+            format,
+            retries: 0,
+            schema: Arc::new(schema),
+            judge: None,
+            validator: None,
+            ladder: Ladder::default(),
+        }
     }
 
     /// Sets how often a run may ask again after an invalid answer, 10 times at most; the default is 0.
@@ -108,6 +119,37 @@ impl OutputSpec {
     {
         self.validator = Some(Arc::new(validator));
         self
+    }
+
+    /// Sets what makes a value of an answer that is not valid, once no retry is left; what it returns is judged like an
+    /// answer, and used only if it is good.
+    ///
+    /// It is not asked when a run fails for another reason than its answer.
+    #[must_use]
+    pub fn fallback<F>(mut self, fallback: F) -> Self
+    where
+        F: Fn(&ExtractError) -> Result<Value, String> + Send + Sync + 'static,
+    {
+        self.ladder.set_fallback(fallback);
+        self
+    }
+
+    /// Puts a value by that is given when no answer is valid, and the fallback function, if there is one, has none either.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOutput`] if it is not valid itself.
+    pub fn canned(mut self, value: impl Into<Value>) -> Result<Self> {
+        let value = value.into();
+        self.read_block(&ladder::block_of(&value, self.format)).map_err(|error| {
+            Error::new(ErrorKind::InvalidOutput, format!("use the canned value of `<{}>`: {error}", self.tag))
+                .with_hint("it is given in the place of an answer, so it has to fit as one does")
+        })?;
+        self.ladder.set_canned(value);
+        Ok(self)
+    }
+
+    pub(crate) fn ladder(&self) -> &Ladder {
+        &self.ladder
     }
 
     /// Returns the name of the tag that the answer stands in.

@@ -30,7 +30,13 @@ pub(super) fn error_of(end: &TurnEnd, stage: &Stage<'_>) -> Error {
         }
         TurnEnd::Failed(kind, message) => with_advice(*kind, failed(agent, message)),
         TurnEnd::Completed(StopReason::Refused) => failed(agent, "the model refused to answer"),
+        TurnEnd::Completed(StopReason::Filtered) => {
+            failed(agent, "the model's service held the answer back because of what it says")
+        }
         TurnEnd::Completed(StopReason::OutputLimit) => failed(agent, "the model ran into its output limit"),
+        TurnEnd::Completed(StopReason::ContextLimit) => {
+            failed(agent, "the conversation fills all that the model can see")
+        }
         TurnEnd::Completed(StopReason::Complete) => {
             failed(agent, "it ended its turn without saying anything")
         }

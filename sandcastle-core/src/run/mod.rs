@@ -52,7 +52,7 @@ pub use self::hooks::{Hook, Hooks};
 pub use self::interactive::{InteractiveResult, interactive};
 pub use self::logging::Logging;
 pub use self::options::RunOptions;
-pub use self::outcome::{AnswerGuarantee, RunResult, StructuredOutputError};
+pub use self::outcome::{RunResult, StructuredOutputError};
 pub use self::output_mode::{InteractiveOutput, NoOutput, RunFuture, RunOutput, run, run_spec, run_with};
 pub use self::shared::{Executed, Sandbox, SandboxOptions, create_sandbox};
 pub use self::shell::CommandFailure;

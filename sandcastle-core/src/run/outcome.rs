@@ -4,7 +4,6 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::path::PathBuf;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::driver::Job;
@@ -13,6 +12,7 @@ use crate::error::{Error, Reworded};
 use crate::id::{BranchName, RunId, SessionId};
 use crate::output::{ExtractError, Problem, Stage};
 use crate::secret::Secrets;
+use crate::strategy::AnswerGuarantee;
 use crate::work::{Attempt, Commit, Iteration, Usage, Work};
 
 /// Holds what a run did, and the output it was asked for.
@@ -46,15 +46,6 @@ pub struct RunResult<O> {
     /// Names the run, as [`Runs`](crate::journal::Runs) lists it.
     pub run_id: RunId,
     settings: Settings,
-}
-
-/// Says how an answer was held to its schema. Whatever it says, the value was validated here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum AnswerGuarantee {
-    /// The prompt asked for a tag, and nothing but validation held the answer to the schema.
-    Tag,
 }
 
 impl<O> RunResult<O> {

@@ -14,12 +14,13 @@ use super::event::RunEvent;
 use super::failure;
 use super::iteration::{Stage, Turn, TurnEnd};
 use super::ledger::Ledger;
-use super::outcome::{AnswerGuarantee, Ending, StructuredOutputError};
+use super::outcome::{Ending, StructuredOutputError};
 use super::trace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
 use crate::output::{ExtractError, OutputSpec, Seen, Stage as OutputStage};
 use crate::session::SessionRequest;
+use crate::strategy::AnswerGuarantee;
 use crate::work::{Attempt, AttemptOutcome};
 
 /// How often a correction is sent again because the model's service failed.
@@ -127,11 +128,15 @@ impl<'a> Attempts<'a> {
                 Some(locator) => judge(locator).map_or_else(Verdict::Refused, Verdict::Accepted),
                 None => Verdict::Refused(ExtractError::missing(tag, Seen::Nothing)),
             },
-            TurnEnd::Completed(StopReason::OutputLimit) | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
+            TurnEnd::Completed(StopReason::OutputLimit | StopReason::ContextLimit)
+            | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
                 Verdict::Refused(ExtractError::truncated(tag, turn.located.take()))
             }
             TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {
                 Verdict::Refused(ExtractError::refused(tag, turn.located.take()))
+            }
+            TurnEnd::Completed(StopReason::Filtered) => {
+                Verdict::Refused(ExtractError::filtered(tag, turn.located.take()))
             }
             end => Verdict::Failed(end.clone()),
         }
@@ -144,7 +149,8 @@ impl<'a> Attempts<'a> {
         session: Option<SessionRequest>,
         ledger: &mut Ledger,
     ) -> Result<Next> {
-        let may_retry = self.retries_left > 0 && error.stage() != OutputStage::Refused;
+        let may_retry =
+            self.retries_left > 0 && !matches!(error.stage(), OutputStage::Refused | OutputStage::Filtered);
         if may_retry && session.is_none() {
             ledger.warn("the answer cannot be corrected: the agent named no session to resume".to_owned());
         }
@@ -227,6 +233,8 @@ fn outcome_of(stage: OutputStage) -> AttemptOutcome {
         OutputStage::SchemaValidate => AttemptOutcome::SchemaValidate,
         OutputStage::Rejected => AttemptOutcome::Rejected,
         OutputStage::Refused => AttemptOutcome::Refused,
+        OutputStage::Filtered => AttemptOutcome::Filtered,
         OutputStage::Truncated => AttemptOutcome::Truncated,
+        OutputStage::Empty => AttemptOutcome::Empty,
     }
 }
