@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use super::AnswerForm;
 use super::error::{Advice, Detail, Seen};
 use super::excerpt::excerpt;
 use super::quote::{clip, push_printable};
@@ -37,6 +38,12 @@ impl ExtractError {
         );
         self.quote(&mut text);
         text
+    }
+
+    /// Words the correction of an answer that was asked for in another form than a block.
+    pub(crate) fn correction(&self, form: AnswerForm, remaining: u32) -> String {
+        let _ = form;
+        self.feedback(remaining)
     }
 
     fn verdict(&self) -> String {

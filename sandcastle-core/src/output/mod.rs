@@ -47,6 +47,17 @@ pub enum OutputFormat {
     Text,
 }
 
+/// Says in which form an answer was asked for, for the words of a correction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AnswerForm {
+    /// A block in a tag.
+    Block,
+    /// The whole text is the value, as a program's or a service's own structured output gives it.
+    Document,
+    /// The arguments of a tool.
+    Arguments,
+}
+
 /// A type that an agent can answer with.
 ///
 /// Derive it: `#[derive(Deserialize, JsonSchema, AgentOutput)] #[output(tag = "result")]`. The derive's own page has an example
