@@ -2,11 +2,17 @@
 //!
 //! An [`Agent`] says how its program is started and how its output is read. It starts nothing itself.
 
+mod native;
+
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub(crate) use self::native::version_in;
+pub use self::native::{
+    AnswerPlace, Confirmation, NativeOutput, RequestSchema, SchemaDelivery, VersionCheck,
+};
 use crate::error::Result;
 use crate::event::{AgentEvent, FailureKind};
 use crate::id::SessionId;
@@ -28,6 +34,11 @@ pub trait Agent: Send + Sync + fmt::Debug + 'static {
 
     /// Returns what the program can do.
     fn capabilities(&self) -> Capabilities;
+
+    /// Returns how the program itself holds an answer to a schema, or `None` if it cannot.
+    fn native_output(&self) -> Option<NativeOutput> {
+        None
+    }
 
     /// Returns the variables that were set for it by whoever made it.
     ///
@@ -153,13 +164,22 @@ pub struct AgentRequest<'a> {
     pub cwd: &'a Path,
     /// Which conversation to begin or continue.
     pub session: &'a SessionRequest,
+    /// What the program itself is to hold its answer to; only for an agent with a [`Agent::native_output`].
+    pub schema: Option<RequestSchema<'a>>,
 }
 
 impl<'a> AgentRequest<'a> {
     /// Creates a request.
     #[must_use]
     pub fn new(prompt: &'a str, cwd: &'a Path, session: &'a SessionRequest) -> Self {
-        Self { prompt, cwd, session }
+        Self { prompt, cwd, session, schema: None }
+    }
+
+    /// Sets what the program itself is to hold its answer to.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Option<RequestSchema<'a>>) -> Self {
+        self.schema = schema;
+        self
     }
 }
 

@@ -18,6 +18,9 @@ pub enum AgentEvent {
         /// The id to resume it with.
         id: SessionId,
     },
+    /// The program has taken the schema that it is to hold the answer to. Said by programs that would drop one without a
+    /// word.
+    SchemaTaken,
     /// The main agent said something. Pieces are joined without separators.
     Text {
         /// What it said.
@@ -129,6 +132,10 @@ pub enum FailureKind {
     OutputLimit,
     /// The model refused to answer.
     Refused,
+    /// The model's service, or the program, refused the schema that the answer was to be held to.
+    SchemaRefused,
+    /// The program itself held the answer to the schema, and had none that fits however often it asked.
+    InvalidAnswer,
     /// The session to resume or fork is not known.
     SessionNotFound,
     /// The turn was interrupted.

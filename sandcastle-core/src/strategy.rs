@@ -5,51 +5,12 @@
 //! an error that names who cannot. Only [`OutputStrategy::Auto`] chooses, by what is positively declared, and the choice
 //! is a record with its reason ([`StrategyChoice`]).
 
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::lower::{Count, Dialect, Lowering, Moved, lower};
 use crate::output::{OutputFormat, OutputSpec};
-
-/// Says how the schema of an output reaches the model.
-///
-/// Whatever it is, every answer is validated here against the type's own schema.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum OutputStrategy {
-    /// By words: the prompt asks for a tag. Works with every agent and model.
-    #[default]
-    Tag,
-    /// By the program's or the service's own structured output.
-    Native,
-    /// By a tool that the model is made to call, whose arguments are the answer.
-    ForcedTool,
-    /// By the strongest of these that is positively declared for the agent or the model and that the schema fits; otherwise
-    /// by words.
-    Auto,
-}
-
-impl OutputStrategy {
-    /// Returns the name that options and records use, in kebab case.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tag => "tag",
-            Self::Native => "native",
-            Self::ForcedTool => "forced-tool",
-            Self::Auto => "auto",
-        }
-    }
-}
-
-impl fmt::Display for OutputStrategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+pub use crate::work::OutputStrategy;
 
 /// Says how an answer was held to its schema. Whatever it says, the value was validated here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -2,6 +2,8 @@
 //!
 //! They are the same on success and on failure, so that nothing an agent did can get lost with an error.
 
+mod strategy;
+
 use std::ops::{Add, AddAssign};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+pub use self::strategy::OutputStrategy;
 use crate::id::{BranchName, CommitId, RunId, SessionId};
 
 /// Describes one commit that an agent made.
@@ -200,6 +203,8 @@ pub struct Attempt {
     pub number: u32,
     /// How it ended.
     pub outcome: AttemptOutcome,
+    /// How the schema reached the model in it.
+    pub strategy: OutputStrategy,
     /// One line on what went wrong; absent when it was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -222,6 +227,8 @@ pub enum AttemptOutcome {
     Accepted,
     /// No block with the tag was found.
     Missing,
+    /// The agent's own structured output gave no value, though its turn was a success, and no block was found either.
+    NativeMissing,
     /// The last block was never closed.
     Unclosed,
     /// The block is not JSON.
@@ -238,6 +245,8 @@ pub enum AttemptOutcome {
     Truncated,
     /// There was no answer at all.
     Empty,
+    /// The schema itself was refused: by the agent's program, or by the model's service.
+    SchemaRefused,
     /// The agent failed for a reason that has nothing to do with the answer, and may work the next time.
     Transport,
     /// The agent failed.

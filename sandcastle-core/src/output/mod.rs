@@ -8,6 +8,7 @@
 //! says. [`OutputSpec`] ties them together; the derived [`AgentOutput`] is the same thing for a type known at compile time.
 
 mod alias;
+pub(crate) mod document;
 mod error;
 mod excerpt;
 mod feedback;

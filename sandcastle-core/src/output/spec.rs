@@ -158,6 +158,11 @@ impl OutputSpec {
         &self.tag
     }
 
+    /// Returns the tag as a prompt that asks for it writes it.
+    pub(crate) fn opener(&self) -> String {
+        format!("<{}>", self.tag)
+    }
+
     /// Returns how the inside of the tag is read.
     #[must_use]
     pub fn format(&self) -> OutputFormat {

@@ -235,6 +235,7 @@ fn masked<'e>(event: &'e RunEvent, secrets: &Secrets) -> Cow<'e, RunEvent> {
         | RunEvent::HookEnded { command, .. }
         | RunEvent::Expanded { command, .. } => mask(command),
         RunEvent::RawLine { line } => mask(line),
+        RunEvent::StrategyChosen { choice } => mask(&mut choice.reason),
         RunEvent::Agent { event } => match event {
             AgentEvent::ToolCall { name, detail } => {
                 mask(name);

@@ -15,7 +15,9 @@ use super::iteration::{Stage, TurnEnd};
 use super::ledger::Ledger;
 use super::options::Settings;
 use super::outcome::{Ending, RunResult};
+use super::plan::SchemaPlan;
 use super::retry::Attempts;
+use super::schema_file::SchemaFile;
 use super::sessions::Sessions;
 use super::setup::SetUp;
 use super::shell::{Bounds, Shell};
@@ -29,10 +31,27 @@ use crate::output::{ExtractError, OutputSpec};
 use crate::prompt::{self, Branches};
 use crate::session::SessionRequest;
 
-/// Judges what was located in an answer, and keeps the value if it is good.
+/// Judges what may be the answer, and keeps the value if it is good.
 ///
 /// What it returns is the block, as the agent wrote it.
-pub(super) type Judge<'a> = dyn FnMut(Locator) -> Result<String, ExtractError> + Send + 'a;
+pub(super) type Judge<'a> = dyn FnMut(Candidate) -> Result<String, ExtractError> + Send + 'a;
+
+/// What may be the answer.
+pub(super) enum Candidate {
+    /// The block that is found in what was said.
+    Located(Locator),
+    /// A block itself: the document of a program's own structured output.
+    Block(String),
+}
+
+impl Candidate {
+    fn into_block(self) -> Result<String, ExtractError> {
+        match self {
+            Self::Located(locator) => Ok(locator.finish()?.as_str().to_owned()),
+            Self::Block(block) => Ok(block),
+        }
+    }
+}
 
 /// A run that has passed the checks.
 #[derive(Debug)]
@@ -105,10 +124,10 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
     let spec = contract.spec();
     let checked = entry::check(&settings, spec.as_deref()).await?;
     let (job, mut ledger) = Job::begin(settings, checked)?;
-    let mut judge = |locator: Locator| {
-        let block = locator.finish()?;
-        contract.judge(block.as_str())?;
-        Ok(block.as_str().to_owned())
+    let mut judge = |candidate: Candidate| {
+        let block = candidate.into_block()?;
+        contract.judge(&block)?;
+        Ok(block)
     };
     let span = job.span();
     let ending = go(&job, spec.as_deref(), &mut judge, &mut ledger).instrument(span).await;
@@ -158,13 +177,34 @@ async fn work(
     let session = if number == 1 { job.checked.session.clone() } else { SessionRequest::Fresh };
     let stage = Stage::new(job, workplace);
     stage.bring_in(&session, ledger).await?;
-    if let Some(spec) = spec {
-        ledger.asked(spec);
-    }
-    match spec {
-        Some(spec) => Attempts::new(&stage, spec).run(prompt, session, judge, ledger).await,
+    match spec.zip(job.checked.schema.clone()) {
+        Some((spec, plan)) => answered(job, &stage, (spec, plan), (prompt, session), judge, ledger).await,
         None => once(&stage, &prompt, &session, ledger).await,
     }
+}
+
+/// Lets the agent work until its answer is valid or nothing more may be tried.
+async fn answered(
+    job: &Job,
+    stage: &Stage<'_>,
+    (spec, plan): (&OutputSpec, SchemaPlan),
+    (prompt, session): (String, SessionRequest),
+    judge: &mut Judge<'_>,
+    ledger: &mut Ledger,
+) -> Result<Ending> {
+    ledger.asked(spec);
+    let plan = plan.settle(stage, spec, (&prompt, &session)).await?;
+    ledger.chose(plan.choice());
+    let file = match plan.text_for_file() {
+        Some(text) => Some(SchemaFile::write(text, job.settings.sandbox.sharing(), stage).await?),
+        None => None,
+    };
+    let path = file.as_ref().map(SchemaFile::path);
+    let ending = Attempts::new(stage, spec, plan, path).run(prompt, session, judge, ledger).await;
+    if let Some(file) = file {
+        file.remove(stage, ledger).await;
+    }
+    ending
 }
 
 /// Makes the text that the agent is told, with everything in it that has to be run.
@@ -186,7 +226,7 @@ pub(super) async fn resolved_prompt(
     for (command, tokens) in expanded.expressions {
         ledger.tell(&RunEvent::Expanded { command, tokens });
     }
-    if let Some(spec) = spec {
+    if let Some((spec, _)) = spec.zip(job.checked.schema.as_ref()).filter(|(_, plan)| plan.needs_words()) {
         entry::check_tag(&expanded.text, spec)?;
     }
     if let Some(command) = prompt::slash_command(&expanded.text) {
@@ -206,7 +246,7 @@ async fn once(
     ledger.record(turn.record);
     match &turn.end {
         TurnEnd::Completed(StopReason::Complete) if turn.spoke => {
-            Ok(Ending { completion_signal: turn.signal, answer_guarantee: None })
+            Ok(Ending { completion_signal: turn.signal, ..Ending::default() })
         }
         end => Err(failure::error_of(end, stage)),
     }

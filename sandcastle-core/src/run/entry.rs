@@ -7,10 +7,12 @@
 //! 3. the site: hooks that can be run, nothing to copy into the user's own work tree, nothing that a lent worktree or
 //!    sandbox has settled already;
 //! 4. sessions: not both resume and fork, one iteration only, an id of the right form, an agent that can;
-//! 5. output: one iteration only, retries only with an agent that can resume;
+//! 5. output: one iteration only, retries only with an agent that can resume, and the strategy can be kept: by what the
+//!    agent declares, and by a schema that its wire can carry;
 //! 6. the folder exists;
 //! 7. exactly one prompt, readable, with all its arguments, and not blank;
-//! 8. the prompt contains the opening tag of the output, as far as it is known before its shell expressions are run;
+//! 8. the prompt contains the opening tag of the output if words carry its shape, as far as it is known before its shell
+//!    expressions are run;
 //! 9. the agent can be given this prompt;
 //! 10. the folder is in a git repository that the branch strategy can work in;
 //! 11. the variables: names that are some, none set for both the sandbox and the agent;
@@ -24,6 +26,7 @@ use super::arguments::check_shown;
 use super::environment::Environment;
 use super::ground::Lot;
 use super::options::Settings;
+use super::plan::SchemaPlan;
 use super::sessions::Sessions;
 use super::site::Site;
 use crate::agent::{Agent, AgentCommand, AgentRequest};
@@ -50,6 +53,8 @@ pub(super) struct Checked {
     /// The repository as the caller sees it.
     pub(super) repository: Repository,
     pub(super) plan: Arc<Plan>,
+    /// How the schema reaches the model; `None` when no output is asked for.
+    pub(super) schema: Option<SchemaPlan>,
     pub(super) run: RunId,
     pub(super) environment: Environment,
     pub(super) secrets: Secrets,
@@ -87,9 +92,7 @@ pub(super) async fn check_interactive(settings: &Settings) -> Result<Checked> {
 async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked) -> Result<Checked> {
     check_site(settings)?;
     let session = check_session(settings)?;
-    if let Some(spec) = spec {
-        check_output(settings, spec)?;
-    }
+    let schema = spec.map(|spec| check_output(settings, spec)).transpose()?;
     let lent = settings.ground.lender()?;
     if let Some(lot) = lent {
         lot.place()?;
@@ -100,7 +103,8 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
         Asked::Maybe if settings.prompts.is_empty() => (None, None),
         _ => {
             let prompt = check_prompt(settings)?;
-            let command = check_filled(settings, &prompt, spec, &cwd, &session, &mut warnings)?;
+            let output = spec.zip(schema.as_ref());
+            let command = check_filled(settings, &prompt, output, &cwd, &session, &mut warnings)?;
             (Some(prompt), (asked == Asked::Always).then_some(command))
         }
     };
@@ -120,7 +124,7 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
     check_history(settings, &session, &cwd, &environment)?;
     warnings.extend(check_shown(settings, prompt.as_ref(), command.as_ref(), &secrets)?);
     let below = below(&repository, &cwd);
-    Ok(Checked { cwd, below, prompt, session, repository, plan, run, environment, secrets, warnings })
+    Ok(Checked { cwd, below, prompt, session, repository, plan, schema, run, environment, secrets, warnings })
 }
 
 /// Checks the variables, and finds the secrets among them.
@@ -166,7 +170,7 @@ pub(super) fn known_text(prompt: &PromptTemplate) -> String {
 fn check_filled(
     settings: &Settings,
     prompt: &PromptTemplate,
-    spec: Option<&OutputSpec>,
+    asked: Option<(&OutputSpec, &SchemaPlan)>,
     cwd: &Path,
     session: &SessionRequest,
     warnings: &mut Vec<String>,
@@ -177,12 +181,13 @@ fn check_filled(
     let filled = as_far_as_known(prompt);
     let text = filled.for_checks();
     if !filled.has_expressions() {
-        if let Some(spec) = spec {
+        if let Some((spec, _)) = asked.filter(|(_, schema)| schema.needs_words()) {
             check_tag(&text, spec)?;
         }
         warnings.extend(prompt::slash_command(&text).map(slash_warning));
     }
-    settings.agent.command(&AgentRequest::new(&text, cwd, session))
+    let schema = asked.and_then(|(_, schema)| schema.argument());
+    settings.agent.command(&AgentRequest::new(&text, cwd, session).with_schema(schema))
 }
 
 /// Says that an agent will not take `command` for one.
@@ -314,7 +319,8 @@ fn check_session(settings: &Settings) -> Result<SessionRequest> {
     }
 }
 
-fn check_output(settings: &Settings, spec: &OutputSpec) -> Result<()> {
+/// Checks that the output can be asked for, and decides how its schema reaches the model.
+fn check_output(settings: &Settings, spec: &OutputSpec) -> Result<SchemaPlan> {
     if settings.max_iterations != 1 {
         let count = settings.max_iterations;
         return Err(invalid(format!(
@@ -332,7 +338,7 @@ fn check_output(settings: &Settings, spec: &OutputSpec) -> Result<()> {
         ))
         .with_hint("set `max_retries` to 0, or use an agent that can resume"));
     }
-    Ok(())
+    SchemaPlan::choose(settings.agent.as_ref(), settings.output_strategy, spec)
 }
 
 /// Checks the folder to work in; without one it is that of this process.
@@ -365,7 +371,7 @@ fn check_prompt(settings: &Settings) -> Result<PromptTemplate> {
 
 /// Checks that a prompt asks for its output.
 pub(super) fn check_tag(prompt: &str, spec: &OutputSpec) -> Result<()> {
-    let opener = format!("<{}>", spec.tag());
+    let opener = spec.opener();
     if prompt.contains(&opener) {
         return Ok(());
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::event::AgentEvent;
 use crate::id::{BranchName, SessionId};
+use crate::strategy::StrategyChoice;
 use crate::work::{self, AttemptOutcome, Exit, Usage};
 
 /// Reports one thing that happened in a run.
@@ -118,6 +119,11 @@ pub enum RunEvent {
         target: BranchName,
         /// How many there were.
         commits: u32,
+    },
+    /// It was decided how the schema of the output reaches the model; told again when that changes.
+    StrategyChosen {
+        /// How, and why.
+        choice: Box<StrategyChoice>,
     },
     /// An attempt at a structured output was not accepted.
     AttemptFailed {

@@ -53,7 +53,8 @@ async fn run(expression: &Expression, shell: &Shell<'_>, bounds: &Bounds<'_>) ->
     let mut argv = vec!["sh"];
     argv.extend(expression.arguments());
     let limit = bounds.timeouts.prompt_expression;
-    let call = Call { argv, shown: &expression.source, limit, stdout: Stdout::Whole(OUTPUT_LIMIT) };
+    let call =
+        Call { argv, shown: &expression.source, limit, stdin: &[], stdout: Stdout::Whole(OUTPUT_LIMIT) };
     let finished = shell.run(call).await.map_err(|failure| {
         let what = format!("run the shell expression at {}", expression.place);
         let error = failure.into_error(ErrorKind::PromptExpansion, &what);

@@ -71,6 +71,9 @@ fn with_advice(kind: FailureKind, error: Error) -> Error {
     match kind {
         FailureKind::Authentication => error.with_hint("give the agent a valid key, or log it in"),
         FailureKind::Transport => error.with_hint("try again later; the session can be resumed"),
+        FailureKind::SchemaRefused => error.with_hint(
+            "change the type, use the strategy `tag`, or `auto` with the tag in the prompt, which is then used instead",
+        ),
         FailureKind::Limit => error.with_hint("raise the agent's limit, or resume the session to go on"),
         _ => error,
     }

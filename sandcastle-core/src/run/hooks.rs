@@ -243,7 +243,7 @@ impl Hook {
         };
         argv.extend(["sh", "-c", &self.command]);
         let limit = self.timeout.unwrap_or(bounds.timeouts.hook);
-        let call = Call { argv, shown: &self.command, limit, stdout: Stdout::End };
+        let call = Call { argv, shown: &self.command, limit, stdin: &[], stdout: Stdout::End };
         let finished = shell.run(call).instrument(trace::hook(point.name())).await.map_err(|failure| {
             let error = failure.into_error(ErrorKind::Hook, &format!("run a hook for {point}"));
             match error.kind() {

@@ -16,6 +16,8 @@ use super::driver::Job;
 use super::event::RunEvent;
 use super::ledger::Ledger;
 use super::listener::{End, Listener};
+use super::native::Heard;
+use super::plan::Ask;
 use super::sessions::{Inside, Sessions};
 use super::shell::Bounds;
 use super::trace;
@@ -24,7 +26,6 @@ use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
 use crate::id::SessionId;
-use crate::output::OutputSpec;
 use crate::output::locate::Locator;
 use crate::sandbox::{Program, Running};
 use crate::session::SessionRequest;
@@ -53,6 +54,8 @@ pub(super) struct Turn {
     pub(super) end: TurnEnd,
     pub(super) signal: Option<String>,
     pub(super) located: Option<Locator>,
+    /// What was heard of the program's own structured output, in a turn that has a schema.
+    pub(super) native: Option<Heard>,
     /// Whether the main agent said anything but white space.
     pub(super) spoke: bool,
     /// Whether anything at all was said or done.
@@ -77,7 +80,7 @@ impl TurnEnd {
     /// this run is not unknown to it for long.
     fn is_a_refusal(&self, held_before: bool) -> bool {
         match self {
-            Self::Failed(FailureKind::Transport, _) => false,
+            Self::Failed(FailureKind::Transport | FailureKind::SchemaRefused, _) => false,
             Self::Failed(FailureKind::SessionNotFound, _) => held_before,
             Self::Failed(..) => true,
             _ => false,
@@ -108,10 +111,10 @@ impl<'a> Stage<'a> {
         &self,
         prompt: &str,
         session: &SessionRequest,
-        spec: Option<&OutputSpec>,
+        ask: Option<Ask<'_>>,
         ledger: &mut Ledger,
     ) -> Result<Turn> {
-        let turn = self.play_once(prompt, session, spec, ledger).await?;
+        let turn = self.play_once(prompt, session, ask, ledger).await?;
         let held_before = !ledger.work.iterations.is_empty();
         let refused = session.origin().is_some() && !turn.acted && turn.end.is_a_refusal(held_before);
         if !refused {
@@ -119,20 +122,19 @@ impl<'a> Stage<'a> {
         }
         ledger.record(turn.record);
         self.pause(PAUSE).await?;
-        self.play_once(prompt, session, spec, ledger).await
+        self.play_once(prompt, session, ask, ledger).await
     }
 
     async fn play_once(
         &self,
         prompt: &str,
         session: &SessionRequest,
-        spec: Option<&OutputSpec>,
+        ask: Option<Ask<'_>>,
         ledger: &mut Ledger,
     ) -> Result<Turn> {
         let number = ledger.next_process();
         ledger.tell(&RunEvent::IterationStarted { number });
-        let locator = spec.map(OutputSpec::locator);
-        self.play_to_the_end(prompt, session, locator, ledger).instrument(trace::iteration(number)).await
+        self.play_to_the_end(prompt, session, ask, ledger).instrument(trace::iteration(number)).await
     }
 
     /// Waits before something is said again. A run that is cut off meanwhile starts no further process.
@@ -149,10 +151,12 @@ impl<'a> Stage<'a> {
         &self,
         prompt: &str,
         session: &SessionRequest,
-        locator: Option<Locator>,
+        ask: Option<Ask<'_>>,
         ledger: &mut Ledger,
     ) -> Result<Turn> {
-        let command = self.agent.command(&AgentRequest::new(prompt, &self.cwd, session))?;
+        let schema = ask.and_then(|ask| ask.schema);
+        let request = AgentRequest::new(prompt, &self.cwd, session).with_schema(schema);
+        let command = self.agent.command(&request)?;
         if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {
             ledger.warn(warning);
         }
@@ -161,7 +165,7 @@ impl<'a> Stage<'a> {
         let stop = command.stop;
         let begun = Instant::now();
         let mut running = self.start(command).await?;
-        let mut listener = Listener::new(self, session, locator);
+        let mut listener = Listener::new(self, session, ask.as_ref());
         let end = listener.listen(&mut running, ledger).await;
         match end {
             End::Exited(_) => {

@@ -22,6 +22,7 @@ use crate::id::{BranchName, CommitId, SessionId};
 use crate::journal::{Journal, Outcome};
 use crate::output::OutputSpec;
 use crate::secret::Secrets;
+use crate::strategy::StrategyChoice;
 use crate::work::{Commit, Iteration, Usage, Work};
 use crate::worktree::{Closed, Gathered, Landed, Landing, Origin, Place};
 
@@ -44,6 +45,8 @@ pub(super) struct Ledger {
     gathered: Option<Gathered>,
     /// How many of the agent processes are over whose sessions were captured.
     captured: usize,
+    /// How the schema of the output reaches the model.
+    strategy: Option<StrategyChoice>,
     /// What each session had used when it was last heard of.
     totals: HashMap<SessionId, Usage>,
 }
@@ -96,6 +99,7 @@ impl Ledger {
             journal,
             gathered: None,
             captured: 0,
+            strategy: None,
             totals: HashMap::new(),
         }
     }
@@ -153,6 +157,12 @@ impl Ledger {
             Notice::Event(event) => self.tell(&event),
             Notice::Warning(message) => self.warn(message),
         }
+    }
+
+    /// Notes how the schema of the output reaches the model from now on.
+    pub(super) fn chose(&mut self, choice: &StrategyChoice) {
+        self.tell(&RunEvent::StrategyChosen { choice: Box::new(choice.clone()) });
+        self.strategy = Some(choice.clone());
     }
 
     /// Notes the answer that was accepted.
@@ -330,7 +340,7 @@ impl Ledger {
     /// Ends the record with a failure, which takes the work along.
     pub(super) fn fail(mut self, error: Error) -> Error {
         let mut error = outcome::masked(error, self.audience.secrets());
-        outcome::complete(&mut error, &self.work);
+        outcome::complete(&mut error, &self.work, self.strategy.as_ref());
         self.audience.failed(&error);
         let how = if error.is_cancelled() { Outcome::Cancelled } else { Outcome::Failed };
         let said = error.to_string();

@@ -12,6 +12,8 @@ use super::deadline::{CutOff, Silence, Silent};
 use super::event::RunEvent;
 use super::iteration::{Stage, Turn, TurnEnd};
 use super::ledger::Ledger;
+use super::native::Heard;
+use super::plan::Ask;
 use crate::agent::{Decoder, StopRequest};
 use crate::event::{AgentEvent, FailureKind, StopReason, UsageScope};
 use crate::id::SessionId;
@@ -32,6 +34,8 @@ pub(super) enum End {
     OutOfTime,
     Cancelled,
     Lost(std::io::Error),
+    /// The program has dropped the schema that its answer was to be held to.
+    InVain,
 }
 
 impl From<CutOff> for End {
@@ -62,6 +66,7 @@ pub(super) struct Listener<'a> {
     silence: Silence,
     completion: Completion,
     locator: Option<Locator>,
+    native: Option<Heard>,
     text: Tail,
     spoke: bool,
     acted: bool,
@@ -72,7 +77,7 @@ pub(super) struct Listener<'a> {
 }
 
 impl<'a> Listener<'a> {
-    pub(super) fn new(stage: &'a Stage<'a>, session: &'a SessionRequest, locator: Option<Locator>) -> Self {
+    pub(super) fn new(stage: &'a Stage<'a>, session: &'a SessionRequest, ask: Option<&Ask<'_>>) -> Self {
         Self {
             stage,
             origin: session.origin(),
@@ -81,7 +86,8 @@ impl<'a> Listener<'a> {
             events: Vec::new(),
             silence: Silence::new(stage.limits),
             completion: Completion::new(&stage.signals),
-            locator,
+            locator: ask.map(|ask| ask.spec.locator()),
+            native: ask.and_then(Heard::new),
             text: Tail::new(TEXT_TAIL),
             spoke: false,
             acted: false,
@@ -114,6 +120,9 @@ impl<'a> Listener<'a> {
                 }
             }
             self.read_lines(ledger);
+            if self.native.as_ref().is_some_and(Heard::is_in_vain) {
+                return End::InVain;
+            }
             // Output that is always ready keeps the timer from being asked.
             if let Some(silent) = self.silence.is_over() {
                 return End::from(silent);
@@ -179,6 +188,9 @@ impl<'a> Listener<'a> {
         if self.is_activity(event) {
             self.silence.broken();
         }
+        if let Some(native) = &mut self.native {
+            native.take(event);
+        }
         match event {
             AgentEvent::Session { id } => self.session = Some(id.clone()),
             AgentEvent::Text { text } => self.take_text(text),
@@ -195,7 +207,10 @@ impl<'a> Listener<'a> {
                 self.silence.finished();
             }
             AgentEvent::ToolCall { .. } | AgentEvent::SubAgentText { .. } => self.acted = true,
-            AgentEvent::Thinking { .. } | AgentEvent::ToolResult { .. } | AgentEvent::Unknown { .. } => {}
+            AgentEvent::Thinking { .. }
+            | AgentEvent::ToolResult { .. }
+            | AgentEvent::SchemaTaken
+            | AgentEvent::Unknown { .. } => {}
         }
     }
 
@@ -240,6 +255,7 @@ impl<'a> Listener<'a> {
             end: turn_end,
             signal: self.completion.found(),
             located: self.locator,
+            native: self.native,
             spoke: self.spoke,
             acted: self.acted,
             record,
@@ -268,6 +284,7 @@ impl<'a> Listener<'a> {
             (End::OutOfTime, _) => TurnEnd::OutOfTime,
             (End::Idle, _) => TurnEnd::Idle,
             (End::Lost(error), _) => TurnEnd::Lost(error.to_string()),
+            (End::InVain, _) => TurnEnd::Failed(FailureKind::SchemaRefused, dropped(agent)),
             (_, Some(TurnEnd::Failed(kind, message))) => TurnEnd::Failed(kind, message),
             (End::Exited(_), verdict) => match exit {
                 Exit::Signal(_) => self.died(exit, stderr),
@@ -305,6 +322,11 @@ impl<'a> Listener<'a> {
     fn kind_of(&self, stderr: &Tail) -> FailureKind {
         self.stage.agent.stderr_failure(&stderr.text()).unwrap_or(FailureKind::Other)
     }
+}
+
+/// Words that a program has not taken the schema.
+pub(super) fn dropped(agent: &str) -> String {
+    format!("`{agent}` did not take the schema, without saying why")
 }
 
 fn tell_raw(line: &Line<'_>, ledger: &mut Ledger) {

@@ -23,6 +23,7 @@ use crate::git::Repository;
 use crate::output::AgentOutput;
 use crate::prompt::PromptSource;
 use crate::sandbox::SandboxProvider;
+use crate::strategy::OutputStrategy;
 
 /// The completion signal that is looked for unless another one is set.
 pub(super) const DEFAULT_SIGNAL: &str = "<promise>COMPLETE</promise>";
@@ -43,6 +44,7 @@ const DEFAULT_COMPLETION_TIMEOUT: Duration = Duration::from_secs(60);
 /// | [`branch_strategy`](Self::branch_strategy) | [`BranchStrategy::head`](crate::BranchStrategy::head) |
 /// | [`timeouts`](Self::timeouts) | [`Timeouts::default`](crate::Timeouts) |
 /// | [`max_iterations`](Self::max_iterations) | 1 |
+/// | [`output_strategy`](Self::output_strategy) | [`OutputStrategy::Tag`] |
 /// | [`completion_signal`](Self::completion_signal) | `<promise>COMPLETE</promise>` |
 /// | [`idle_timeout`](Self::idle_timeout) | 600 s |
 /// | [`completion_timeout`](Self::completion_timeout) | 60 s |
@@ -72,6 +74,7 @@ pub(super) struct Settings {
     pub(super) total_timeout: Option<Duration>,
     pub(super) logging: Option<Logging>,
     pub(super) on_event: Option<Callback>,
+    pub(super) output_strategy: OutputStrategy,
     pub(super) resume: Option<String>,
     pub(super) fork: Option<String>,
     pub(super) session_store: Option<PathBuf>,
@@ -131,6 +134,7 @@ impl RunOptions {
                 total_timeout: None,
                 logging: None,
                 on_event: None,
+                output_strategy: OutputStrategy::default(),
                 resume: None,
                 fork: None,
                 session_store: None,
@@ -146,7 +150,8 @@ impl RunOptions {
 
     /// Asks for an output of type `T`: the agent has to answer with a `<tag>` block that holds one.
     ///
-    /// The prompt must contain the opening tag; [`AgentOutput::prompt_snippet`] is made for that.
+    /// The prompt must contain the opening tag, unless the [strategy](Self::output_strategy) needs none;
+    /// [`AgentOutput::prompt_snippet`] is made for that.
     pub fn output<T: AgentOutput>(self) -> RunOptions<T> {
         RunOptions { settings: self.settings, output: PhantomData }
     }
@@ -220,6 +225,20 @@ impl<O> RunOptions<O> {
     /// One that panics is not called again; the run goes on, with a warning.
     pub fn on_event(mut self, callback: impl Fn(&RunEvent) + Send + Sync + 'static) -> Self {
         self.settings.on_event = Some(Callback::new(callback));
+        self
+    }
+
+    /// Sets how the schema of the output reaches the model; [`OutputStrategy::Tag`] by default, for which the prompt has to
+    /// contain the opening tag. It matters only where an output is asked for.
+    ///
+    /// [`Native`](OutputStrategy::Native) needs no tag and takes none. With [`Auto`](OutputStrategy::Auto) the tag is needed if
+    /// words turn out to carry the shape, which depends on the agent, its model and the schema, and is known before anything is
+    /// started; a prompt that has it all the same lets the run fall back to it when the program is too old or the schema is
+    /// refused. Without it there is nothing to fall back to. [`RunResult::strategy`] says what was chosen, and why.
+    ///
+    /// No agent program can be made to call a tool, so [`ForcedTool`](OutputStrategy::ForcedTool) is refused.
+    pub fn output_strategy(mut self, strategy: OutputStrategy) -> Self {
+        self.settings.output_strategy = strategy;
         self
     }
 

@@ -10,9 +10,9 @@ use super::driver::Job;
 use super::options::{RunOptions, Settings};
 use crate::error::{Error, Reworded};
 use crate::id::{BranchName, RunId, SessionId};
-use crate::output::{ExtractError, Problem, Stage};
+use crate::output::{AnswerForm, ExtractError, Problem, Stage};
 use crate::secret::Secrets;
-use crate::strategy::AnswerGuarantee;
+use crate::strategy::{AnswerGuarantee, StrategyChoice};
 use crate::work::{Attempt, Commit, Iteration, Usage, Work};
 
 /// Holds what a run did, and the output it was asked for.
@@ -39,6 +39,8 @@ pub struct RunResult<O> {
     pub attempts: Vec<Attempt>,
     /// How the answer was held to its schema; `None` when no output was asked for.
     pub answer_guarantee: Option<AnswerGuarantee>,
+    /// How the schema reached the model in the end, and why in this way; `None` when no output was asked for.
+    pub strategy: Option<StrategyChoice>,
     /// The sum over all iterations.
     pub usage: Usage,
     /// Things that went wrong without failing the run.
@@ -63,6 +65,7 @@ impl<O> RunResult<O> {
             preserved_worktree: work.preserved_worktree,
             attempts: work.attempts,
             answer_guarantee: end.answer_guarantee,
+            strategy: end.strategy,
             usage: work.usage,
             warnings: work.warnings,
             run_id: job.checked.run,
@@ -141,6 +144,7 @@ impl<O: fmt::Debug> fmt::Debug for RunResult<O> {
 pub(super) struct Ending {
     pub(super) completion_signal: Option<String>,
     pub(super) answer_guarantee: Option<AnswerGuarantee>,
+    pub(super) strategy: Option<StrategyChoice>,
 }
 
 /// Says why no valid output was obtained, and holds everything that is needed to go on.
@@ -172,16 +176,20 @@ pub struct StructuredOutputError {
     pub session_file: Option<PathBuf>,
     /// The tries, in order.
     pub attempts: Vec<Attempt>,
+    /// How the schema reached the model in the end, and why in this way.
+    pub strategy: Option<StrategyChoice>,
     /// The sum over all attempts.
     pub usage: Usage,
     cause: ExtractError,
+    /// In which form the last answer was asked for.
+    form: AnswerForm,
     secrets: Secrets,
     /// What caused it, where that would show a secret.
     masked_source: Option<Reworded>,
 }
 
 impl StructuredOutputError {
-    pub(super) fn new(cause: ExtractError, work: &Work) -> Self {
+    pub(super) fn new(cause: ExtractError, form: AnswerForm, work: &Work) -> Self {
         Self {
             tag: cause.tag.clone(),
             raw_matched: cause.raw_matched.clone(),
@@ -193,8 +201,10 @@ impl StructuredOutputError {
             session_id: work.session_id().cloned(),
             session_file: work.session_file().cloned(),
             attempts: work.attempts.clone(),
+            strategy: None,
             usage: work.usage,
             cause,
+            form,
             secrets: Secrets::none(),
             masked_source: None,
         }
@@ -222,7 +232,7 @@ impl StructuredOutputError {
     /// Returns the text that tells the agent what to correct, as the last retry would send it.
     #[must_use]
     pub fn feedback(&self) -> String {
-        self.cause.feedback(0)
+        self.cause.correction(self.form, 0)
     }
 }
 
@@ -275,13 +285,15 @@ pub(super) fn masked(mut error: Error, secrets: &Secrets) -> Error {
     secrets.mask_error(error)
 }
 
-/// Puts into a failed output what became known after it had failed: where the work is in the end.
-pub(super) fn complete(error: &mut Error, work: &Work) {
+/// Puts into a failed output what became known after it had failed: where the work is in the end. How it was asked for, the
+/// record of the run knows.
+pub(super) fn complete(error: &mut Error, work: &Work, strategy: Option<&StrategyChoice>) {
     if let Some(output) = error.source_as_mut::<StructuredOutputError>() {
         output.commits.clone_from(&work.commits);
         output.branch.clone_from(&work.branch);
         output.preserved_worktree.clone_from(&work.preserved_worktree);
         output.session_file = work.session_file().cloned();
+        output.strategy = strategy.cloned();
     }
 }
 

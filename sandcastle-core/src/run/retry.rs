@@ -5,22 +5,25 @@
 //! not be delivered is sent again, a few times and each time later.
 
 use std::error::Error as _;
+use std::path::Path;
 use std::time::Duration;
 
 use tracing::Instrument;
 
-use super::driver::Judge;
+use super::driver::{Candidate, Judge};
 use super::event::RunEvent;
-use super::failure;
 use super::iteration::{Stage, Turn, TurnEnd};
 use super::ledger::Ledger;
+use super::native::Document;
 use super::outcome::{Ending, StructuredOutputError};
-use super::trace;
+use super::plan::SchemaPlan;
+use super::{failure, listener, trace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
-use crate::output::{ExtractError, OutputSpec, Seen, Stage as OutputStage};
+use crate::output::locate::{Locator, MAX_BLOCK_BYTES};
+use crate::output::{AnswerForm, ExtractError, OutputSpec, Seen, Stage as OutputStage, document, one_line};
 use crate::session::SessionRequest;
-use crate::strategy::AnswerGuarantee;
+use crate::strategy::{AnswerGuarantee, OutputStrategy};
 use crate::work::{Attempt, AttemptOutcome};
 
 /// How often a correction is sent again because the model's service failed.
@@ -30,31 +33,61 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// What became of one turn as an attempt.
 enum Verdict {
-    Accepted(String),
-    Refused(ExtractError),
+    Accepted(String, AnswerGuarantee),
+    Refused(ExtractError, AttemptOutcome),
+    SchemaRefused(String),
     Failed(TurnEnd),
+}
+
+impl Verdict {
+    fn refused(error: ExtractError) -> Self {
+        let outcome = outcome_of(error.stage());
+        Self::Refused(error, outcome)
+    }
 }
 
 /// The attempts of one run.
 pub(super) struct Attempts<'a> {
     stage: &'a Stage<'a>,
     spec: &'a OutputSpec,
+    plan: SchemaPlan,
+    /// Where the schema is, if the program reads it from a file.
+    file: Option<&'a Path>,
     retries_left: u32,
     resends_left: u32,
     /// Why the last answer was refused.
     refused: Option<ExtractError>,
+    /// In which form the last answer was asked for.
+    form: AnswerForm,
 }
+
+/// What is said in one turn, and in which conversation.
+type Said = (String, SessionRequest);
 
 enum Next {
     /// The output is there.
     Done(Ending),
-    /// This is said next, in this session.
-    Say(String, SessionRequest),
+    /// This is said next.
+    Say(Said),
 }
 
 impl<'a> Attempts<'a> {
-    pub(super) fn new(stage: &'a Stage<'a>, spec: &'a OutputSpec) -> Self {
-        Self { stage, spec, retries_left: spec.retries(), resends_left: RESENDS, refused: None }
+    pub(super) fn new(
+        stage: &'a Stage<'a>,
+        spec: &'a OutputSpec,
+        plan: SchemaPlan,
+        file: Option<&'a Path>,
+    ) -> Self {
+        Self {
+            stage,
+            spec,
+            plan,
+            file,
+            retries_left: spec.retries(),
+            resends_left: RESENDS,
+            refused: None,
+            form: AnswerForm::Block,
+        }
     }
 
     /// Goes on until the output is there or nothing more may be tried.
@@ -65,81 +98,162 @@ impl<'a> Attempts<'a> {
         judge: &mut Judge<'_>,
         ledger: &mut Ledger,
     ) -> Result<Ending> {
-        let (mut prompt, mut session) = (prompt, session);
+        let mut said = (prompt, session);
         loop {
-            let turn = match self.play(&prompt, &session, ledger).await {
+            self.form = self.form_in(&said.1);
+            let turn = match self.play(&said, ledger).await {
                 Ok(turn) => turn,
                 Err(error) => return Err(self.ended_by(error, ledger)),
             };
-            match self.judge_turn(turn, (prompt, session), judge, ledger).await? {
+            match self.judge_turn(turn, said, judge, ledger).await? {
                 Next::Done(ending) => return Ok(ending),
-                Next::Say(next, in_session) => (prompt, session) = (next, in_session),
+                Next::Say(next) => said = next,
             }
         }
     }
 
-    async fn play(&self, prompt: &str, session: &SessionRequest, ledger: &mut Ledger) -> Result<Turn> {
+    async fn play(&self, (prompt, session): &Said, ledger: &mut Ledger) -> Result<Turn> {
         let span = trace::attempt(following(ledger.work.attempts.len()));
-        self.stage.play(prompt, session, Some(self.spec), ledger).instrument(span).await
+        let ask = self.plan.ask(self.spec, session, self.file);
+        self.stage.play(prompt, session, Some(ask), ledger).instrument(span).await
+    }
+
+    /// Returns the form that an answer in a session is asked for in.
+    fn form_in(&self, session: &SessionRequest) -> AnswerForm {
+        match self.plan.ask(self.spec, session, self.file).native {
+            Some(_) => AnswerForm::Document,
+            None => AnswerForm::Block,
+        }
     }
 
     async fn judge_turn(
         &mut self,
         mut turn: Turn,
-        said: (String, SessionRequest),
+        said: Said,
         judge: &mut Judge<'_>,
         ledger: &mut Ledger,
     ) -> Result<Next> {
         let commits = ledger.collect_commits(self.stage.workplace).await;
+        let strategy = if turn.native.is_some() { OutputStrategy::Native } else { OutputStrategy::Tag };
         let mut attempt = Attempt {
             number: following(ledger.work.attempts.len()),
             outcome: AttemptOutcome::AgentFailed,
+            strategy,
             message: None,
             commits,
             usage: turn.record.usage,
             session_id: turn.record.session_id.clone(),
         };
-        let verdict = self.verdict(&mut turn, judge);
-        let (signal, resumable) = (turn.signal, turn.record.session_id.clone());
+        let verdict = self.verdict(&mut turn, judge, ledger);
+        let (signal, resumable) = (turn.signal, turn.record.session_id.clone().map(SessionRequest::Resume));
         ledger.record(turn.record);
         match verdict {
-            Verdict::Accepted(block) => {
+            Verdict::Accepted(block, guarantee) => {
                 ledger.accepted(block, self.spec);
                 attempt.outcome = AttemptOutcome::Accepted;
                 ledger.work.attempts.push(attempt);
                 Ok(Next::Done(Ending {
                     completion_signal: signal,
-                    answer_guarantee: Some(AnswerGuarantee::Tag),
+                    answer_guarantee: Some(guarantee),
+                    strategy: Some(self.plan.choice().clone()),
                 }))
             }
-            Verdict::Refused(error) => {
-                attempt.outcome = outcome_of(error.stage());
+            Verdict::Refused(error, outcome) => {
+                attempt.outcome = outcome;
                 attempt.message = Some(error.to_string());
-                self.after_refusal(attempt, error, resumable.map(SessionRequest::Resume), ledger)
+                self.after_refusal(attempt, error, resumable, ledger)
+            }
+            Verdict::SchemaRefused(why) => {
+                attempt.outcome = AttemptOutcome::SchemaRefused;
+                let session = resumable.filter(|_| turn.acted && self.can_resume());
+                self.after_refused_schema(attempt, why, (said.0, session.unwrap_or(said.1)), ledger)
             }
             Verdict::Failed(end) => self.after_failure(attempt, end, said, ledger).await,
         }
     }
 
-    fn verdict(&self, turn: &mut Turn, judge: &mut Judge<'_>) -> Verdict {
+    fn verdict(&mut self, turn: &mut Turn, judge: &mut Judge<'_>, ledger: &mut Ledger) -> Verdict {
         let tag = self.spec.tag();
         match &turn.end {
-            TurnEnd::Completed(StopReason::Complete) => match turn.located.take() {
-                Some(locator) => judge(locator).map_or_else(Verdict::Refused, Verdict::Accepted),
-                None => Verdict::Refused(ExtractError::missing(tag, Seen::Nothing)),
-            },
+            TurnEnd::Completed(StopReason::Complete) => self.answer(turn, judge, ledger),
             TurnEnd::Completed(StopReason::OutputLimit | StopReason::ContextLimit)
             | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
-                Verdict::Refused(ExtractError::truncated(tag, turn.located.take()))
+                Verdict::refused(ExtractError::truncated(tag, turn.located.take()))
             }
             TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {
-                Verdict::Refused(ExtractError::refused(tag, turn.located.take()))
+                Verdict::refused(ExtractError::refused(tag, turn.located.take()))
             }
             TurnEnd::Completed(StopReason::Filtered) => {
-                Verdict::Refused(ExtractError::filtered(tag, turn.located.take()))
+                Verdict::refused(ExtractError::filtered(tag, turn.located.take()))
+            }
+            TurnEnd::Failed(FailureKind::SchemaRefused, why) if turn.native.is_some() => {
+                Verdict::SchemaRefused(why.clone())
+            }
+            TurnEnd::Failed(FailureKind::InvalidAnswer, why) if turn.native.is_some() => {
+                Verdict::Refused(document::no_value(self.spec, why), AttemptOutcome::NativeMissing)
             }
             end => Verdict::Failed(end.clone()),
         }
+    }
+
+    /// Judges a turn that was a success, by the agent's account.
+    fn answer(&mut self, turn: &mut Turn, judge: &mut Judge<'_>, ledger: &mut Ledger) -> Verdict {
+        let located = turn.located.take();
+        let Some(heard) = turn.native.take() else { return self.block(located, judge) };
+        if heard.is_dropped() {
+            let why = listener::dropped(self.stage.agent.name());
+            if !self.plan.may_fall_back() {
+                return Verdict::SchemaRefused(why);
+            }
+            self.fall_back(&why, ledger);
+            return self.block(located, judge);
+        }
+        let found = match heard.document() {
+            Some(found) => self.document(found, judge),
+            None => {
+                let why = "the agent reports success";
+                Verdict::Refused(document::no_value(self.spec, why), AttemptOutcome::NativeMissing)
+            }
+        };
+        match found {
+            // What is no JSON is no value of the program's own structured output; words may have brought one.
+            Verdict::Refused(_, AttemptOutcome::NativeMissing | AttemptOutcome::JsonParse)
+                if self.plan.takes_blocks() =>
+            {
+                match self.block(located, judge) {
+                    Verdict::Refused(error, _) if error.stage() == OutputStage::Missing => found,
+                    of_block => of_block,
+                }
+            }
+            found => found,
+        }
+    }
+
+    /// Judges the block that the prompt has asked for.
+    fn block(&self, located: Option<Locator>, judge: &mut Judge<'_>) -> Verdict {
+        let judged = match located {
+            Some(locator) => judge(Candidate::Located(locator)),
+            None => Err(ExtractError::missing(self.spec.tag(), Seen::Nothing)),
+        };
+        judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Tag))
+    }
+
+    /// Judges the answer of the program's own structured output, as a block is judged.
+    fn document(&self, found: Document, judge: &mut Judge<'_>) -> Verdict {
+        let Some(lowering) = self.plan.lowering() else {
+            return Verdict::refused(ExtractError::missing(self.spec.tag(), Seen::Nothing));
+        };
+        let text = match found {
+            Document::Value(value) => value.to_string(),
+            Document::Text(text) => text,
+            Document::Oversize(text) => {
+                return Verdict::refused(ExtractError::oversize(self.spec.tag(), text, MAX_BLOCK_BYTES));
+            }
+        };
+        let judged = document::block_of(self.spec, lowering, &text)
+            .and_then(|block| judge(Candidate::Block(block)))
+            .map_err(|error| document::explain(error, self.spec, lowering));
+        judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Native))
     }
 
     fn after_refusal(
@@ -162,18 +276,57 @@ impl<'a> Attempts<'a> {
             remaining: if next.is_some() { self.retries_left } else { 0 },
         });
         ledger.work.attempts.push(attempt);
-        let Some(session) = next else { return Err(not_obtained(error, None, ledger)) };
+        let Some(session) = next else { return Err(not_obtained(error, self.form, None, ledger)) };
         self.retries_left -= 1;
-        let feedback = error.feedback(self.retries_left);
+        let correction = error.correction(self.form_in(&session), self.retries_left);
         self.refused = Some(error);
-        Ok(Next::Say(feedback, session))
+        Ok(Next::Say((correction, session)))
+    }
+
+    /// Has the same said again without the schema, if words may take over. That uses up no retry, and cannot happen twice.
+    fn after_refused_schema(
+        &mut self,
+        mut attempt: Attempt,
+        why: String,
+        (prompt, session): Said,
+        ledger: &mut Ledger,
+    ) -> Result<Next> {
+        let error = failure::error_of(&TurnEnd::Failed(FailureKind::SchemaRefused, why.clone()), self.stage);
+        attempt.message = Some(error.to_string());
+        let may_go_on = self.plan.may_fall_back();
+        ledger.tell(&RunEvent::AttemptFailed {
+            number: attempt.number,
+            outcome: attempt.outcome,
+            message: error.to_string(),
+            remaining: if may_go_on { self.retries_left.saturating_add(1) } else { 0 },
+        });
+        ledger.work.attempts.push(attempt);
+        if !may_go_on {
+            return Err(self.ended_by(error, ledger));
+        }
+        self.fall_back(&why, ledger);
+        let correction = self.refused.as_ref().map(|error| error.feedback(self.retries_left));
+        Ok(Next::Say((correction.unwrap_or(prompt), session)))
+    }
+
+    /// Leaves the schema to words for the rest of the run.
+    fn fall_back(&mut self, why: &str, ledger: &mut Ledger) {
+        let why = one_line(why);
+        ledger
+            .warn(format!("the answer is asked for by the tag, because the schema was refused: {why:.600}"));
+        self.plan.fall_back(format!("`native`: the schema was refused: {why:.600}"));
+        ledger.chose(self.plan.choice());
+    }
+
+    fn can_resume(&self) -> bool {
+        self.stage.agent.capabilities().resume
     }
 
     async fn after_failure(
         &mut self,
         mut attempt: Attempt,
         end: TurnEnd,
-        said: (String, SessionRequest),
+        said: Said,
         ledger: &mut Ledger,
     ) -> Result<Next> {
         let error = failure::error_of(&end, self.stage);
@@ -193,7 +346,7 @@ impl<'a> Attempts<'a> {
                 return Err(self.ended_by(error, ledger));
             }
             self.resends_left -= 1;
-            return Ok(Next::Say(said.0, said.1));
+            return Ok(Next::Say(said));
         }
         Err(self.ended_by(error, ledger))
     }
@@ -202,11 +355,11 @@ impl<'a> Attempts<'a> {
     fn ended_by(&mut self, error: Error, ledger: &mut Ledger) -> Error {
         let Some(refused) = self.refused.take() else { return error };
         if error.is_cancelled() || error.is_timeout() {
-            return error.with_source(StructuredOutputError::new(refused, &ledger.work));
+            return error.with_source(StructuredOutputError::new(refused, self.form, &ledger.work));
         }
         let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
         ledger.warn(format!("the correction failed: {error}{cause}"));
-        not_obtained(refused, Some(&error), ledger)
+        not_obtained(refused, self.form, Some(&error), ledger)
     }
 }
 
@@ -216,13 +369,21 @@ fn following(count: usize) -> u32 {
 }
 
 /// Words the failure; `interrupted` is what kept the last correction from being answered.
-fn not_obtained(error: ExtractError, interrupted: Option<&Error>, ledger: &Ledger) -> Error {
+fn not_obtained(
+    error: ExtractError,
+    form: AnswerForm,
+    interrupted: Option<&Error>,
+    ledger: &Ledger,
+) -> Error {
     let attempts = ledger.work.attempts.len();
     let attempts = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
     let interrupted = interrupted.map(|error| format!("; then it failed to {error}")).unwrap_or_default();
     let message = format!("get a valid `<{}>` in {attempts}: {error}{interrupted}", error.tag);
-    Error::new(ErrorKind::StructuredOutput, message)
-        .with_source(StructuredOutputError::new(error, &ledger.work))
+    Error::new(ErrorKind::StructuredOutput, message).with_source(StructuredOutputError::new(
+        error,
+        form,
+        &ledger.work,
+    ))
 }
 
 fn outcome_of(stage: OutputStage) -> AttemptOutcome {

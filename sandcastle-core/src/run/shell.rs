@@ -55,6 +55,7 @@ pub(super) struct Call<'a> {
     /// What people know it as.
     pub(super) shown: &'a str,
     pub(super) limit: Duration,
+    pub(super) stdin: &'a [u8],
     pub(super) stdout: Stdout,
 }
 
@@ -117,7 +118,7 @@ enum Reason {
 impl Shell<'_> {
     /// Runs a command to its end.
     pub(super) async fn run(&self, call: Call<'_>) -> Result<Finished, CommandFailure> {
-        let mut program = Program::new(call.argv[0]).args(&call.argv[1..]).cwd(self.cwd);
+        let mut program = Program::new(call.argv[0]).args(&call.argv[1..]).stdin(call.stdin).cwd(self.cwd);
         program.env.extend_from_slice(self.env);
         let begun = Instant::now();
         let mut running = None;

@@ -45,6 +45,7 @@ pub(super) fn event(event: &RunEvent) {
         RunEvent::HookStarted { hook, .. } => info!(hook, "hook started"),
         RunEvent::HookEnded { hook, exit, .. } => info!(hook, %exit, "hook ended"),
         RunEvent::Expanded { tokens, .. } => info!(tokens, "shell expression replaced"),
+        RunEvent::StrategyChosen { choice } => info!(strategy = choice.strategy.as_str(), "strategy chosen"),
         RunEvent::IterationStarted { number } => info!(number, "agent process started"),
         RunEvent::Silent { minutes } => info!(minutes, "agent silent"),
         RunEvent::IterationEnded { exit, usage } => {

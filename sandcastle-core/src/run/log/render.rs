@@ -84,6 +84,9 @@ pub(super) fn entry(event: &RunEvent) -> Entry<'_> {
         RunEvent::Expanded { command, tokens } => {
             format!("shell expression `{}` gave about {tokens} tokens", one_line(command))
         }
+        RunEvent::StrategyChosen { choice } => {
+            format!("output by the strategy `{}`: {}", choice.strategy, one_line(&choice.reason))
+        }
         RunEvent::IterationStarted { number } => format!("{} agent process {number}", now()),
         RunEvent::Silent { minutes } => {
             let plural = if *minutes == 1 { "" } else { "s" };
@@ -148,9 +151,10 @@ fn agent(event: &AgentEvent) -> Entry<'_> {
             Entry::line(Tone::Warning, format!("  ! turn failed: {}", one_line(message)))
         }
         AgentEvent::Unknown { line } => quiet("?", line),
-        AgentEvent::ToolResult { .. } | AgentEvent::Usage { .. } | AgentEvent::TurnCompleted { .. } => {
-            Entry::Nothing
-        }
+        AgentEvent::ToolResult { .. }
+        | AgentEvent::Usage { .. }
+        | AgentEvent::SchemaTaken
+        | AgentEvent::TurnCompleted { .. } => Entry::Nothing,
     }
 }
 

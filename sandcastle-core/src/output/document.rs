@@ -1,0 +1,110 @@
+//! The answer of a program's own structured output: a whole JSON document, without a tag around it.
+//!
+//! It is judged as a block is. Before that, what a copy of the schema made the model add is taken out again, see
+//! [`Lowering::lift`]. What is wrapped into another object, or encoded twice, is never unwrapped, but said.
+
+use serde_json::Value;
+
+use super::lower::Lowering;
+use super::read::{self, Fault};
+use super::{ExtractError, OutputSpec, Problem, Seen, error, pointer};
+
+/// Returns the block that a document stands for, which `spec` can then judge.
+///
+/// # Errors
+/// When the text is not one JSON document and nothing else. A fence around it is something else: a model that is held to a
+/// schema cannot write one.
+pub(crate) fn block_of(spec: &OutputSpec, lowering: &Lowering, text: &str) -> Result<String, ExtractError> {
+    let not_json = |fault| ExtractError::json_parse(spec.tag(), text, fault);
+    let reading = read::read(text).map_err(not_json)?;
+    let begins = text.len() - text.trim_start().len();
+    if reading.text.trim_start().len() != reading.text.len() - begins {
+        let message = "there is more than the value";
+        return Err(not_json(Fault::new(text, begins, message, error::Advice::JsonOnly)));
+    }
+    let lifted = lowering.lift(reading.value.clone());
+    Ok(if lifted == reading.value { text.to_owned() } else { lifted.to_string() })
+}
+
+/// Adds to an error that the value which was asked for is there, only inside of another one.
+pub(crate) fn explain(mut error: ExtractError, spec: &OutputSpec, lowering: &Lowering) -> ExtractError {
+    let wrapped = error.value.as_ref().and_then(Value::as_object).filter(|fields| fields.len() == 1);
+    let Some((key, inner)) = wrapped.and_then(|fields| fields.iter().next()) else { return error };
+    let fits = |value: &Value| spec.read_block(&lowering.lift(value.clone()).to_string()).is_ok();
+    if fits(inner) {
+        let message = "is the value that was asked for: give it alone, without an object around it";
+        error.problems.insert(0, Problem::bounded(&pointer::join("", key), message));
+    }
+    error
+}
+
+/// The agent's own structured output gave no value; `why` is what the agent says of it.
+pub(crate) fn no_value(spec: &OutputSpec, why: &str) -> ExtractError {
+    let mut error = ExtractError::missing(spec.tag(), Seen::Nothing);
+    let message = format!("no structured value for `<{}>`: {why}", spec.tag());
+    error.problems = vec![Problem::bounded("", &message)];
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::Stage;
+    use super::super::lower::{Dialect, lower};
+    use super::*;
+
+    fn spec() -> OutputSpec {
+        let schema = json!({
+            "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"], "additionalProperties": false,
+        });
+        OutputSpec::json("result", schema).unwrap()
+    }
+
+    fn judged(text: &str) -> Result<Value, ExtractError> {
+        let (spec, lowering) = (spec(), lower(spec().schema(), Dialect::Codex));
+        let block = block_of(&spec, &lowering, text)?;
+        spec.read_block(&block).map_err(|error| explain(error, &spec, &lowering))
+    }
+
+    #[test]
+    fn a_document_is_one_value_and_nothing_else() {
+        assert_eq!(judged(" {\"n\":1}\n").unwrap(), json!({ "n": 1 }));
+        for text in ["not json at all", "```json\n{\"n\":1}\n```", "{\"n\":1} Done.", "", "{\"n\":1,\"n\":2}"]
+        {
+            assert_eq!(judged(text).unwrap_err().stage(), Stage::JsonParse, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrapped_value_is_located_and_not_unwrapped() {
+        for key in ["output", "result"] {
+            let error = judged(&format!("{{\"{key}\":{{\"n\":1}}}}")).unwrap_err();
+            assert_eq!(error.stage(), Stage::SchemaValidate);
+            assert_eq!(error.problems[0].path, format!("/{key}"));
+            assert!(error.problems[0].message.contains("without an object around it"), "{error:#}");
+            assert!(error.problems.len() > 1, "{error:#}");
+        }
+        assert!(
+            judged(r#"{"m":1}"#)
+                .unwrap_err()
+                .problems
+                .iter()
+                .all(|problem| problem.path != "/m" || !problem.message.contains("around it"))
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_encoded_twice_is_said_to_be() {
+        let error = judged(r#""{\"n\":1}""#).unwrap_err();
+        assert_eq!(error.stage(), Stage::SchemaValidate);
+        assert!(error.problems[0].message.contains("encoded twice"), "{error:#}");
+    }
+
+    #[test]
+    fn success_without_a_value_is_a_missing_answer() {
+        let error = no_value(&spec(), "the agent reports success");
+        assert_eq!(error.stage(), Stage::Missing);
+        assert!(error.to_string().contains("no structured value"), "{error}");
+    }
+}

@@ -1,0 +1,291 @@
+//! How the schema of a run's output reaches the model: chosen at the entry, settled once the program's version is known, and
+//! given up where the schema is refused.
+//!
+//! What is decided is a [`StrategyChoice`], with its reason. An explicit strategy is never replaced here either: where it
+//! cannot be kept the run fails, and says who could not keep it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use semver::Version;
+
+use super::iteration::Stage;
+use super::shell::{Call, Shell, Stdout};
+use crate::agent::{Agent, NativeOutput, RequestSchema, SchemaDelivery, VersionCheck, version_in};
+use crate::error::{Error, ErrorKind, Result};
+use crate::output::lower::Lowering;
+use crate::output::{OutputSpec, one_line};
+use crate::session::SessionRequest;
+use crate::strategy::{self, OutputStrategy, SchemaSupport, StrategyChoice, Support};
+
+/// The longest argument that Linux starts a program with, its end included.
+const MAX_ARGUMENT: usize = 128 * 1024;
+/// How long a program may take to tell its version.
+const VERSION_LIMIT: Duration = Duration::from_secs(30);
+/// How much it may print for that.
+const VERSION_OUTPUT: usize = 16 * 1024;
+
+/// How the schema of one run's output reaches the model.
+#[derive(Clone, Debug)]
+pub(super) struct SchemaPlan {
+    who: String,
+    wanted: OutputStrategy,
+    choice: StrategyChoice,
+    /// `None` where words carry the schema.
+    native: Option<Native>,
+    words: Words,
+}
+
+/// The program's own structured output, as it is used in a run.
+#[derive(Clone, Debug)]
+pub(super) struct Native {
+    pub(super) output: NativeOutput,
+    pub(super) lowering: Lowering,
+    /// The schema as it is sent: JSON on one line.
+    pub(super) text: String,
+    resumed: Resumed,
+}
+
+/// Says whether the prompt asks for the tag as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Words {
+    Present,
+    /// There is nothing to fall back to.
+    Absent,
+}
+
+/// Says how the schema reaches the model in turns that go on with a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resumed {
+    /// As in every turn.
+    Natively,
+    /// By words: the program is too old for anything else.
+    ByWords,
+}
+
+/// What one turn is asked for besides its work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask<'a> {
+    pub(super) spec: &'a OutputSpec,
+    /// The program's own structured output, if this turn uses it.
+    pub(super) native: Option<&'a Native>,
+    pub(super) schema: Option<RequestSchema<'a>>,
+    pub(super) when_dropped: WhenDropped,
+}
+
+/// Says what becomes of a turn whose program has dropped the schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WhenDropped {
+    /// It is ended: it cannot bring what it is for.
+    End,
+    /// It goes on: the prompt asks for the tag, too.
+    GoOn,
+}
+
+impl SchemaPlan {
+    /// Decides, by what the agent declares, before anything is started.
+    ///
+    /// # Errors
+    /// As [`strategy::choose`]; also when an explicit strategy's schema does not fit on a command line.
+    pub(super) fn choose(agent: &dyn Agent, wanted: OutputStrategy, spec: &OutputSpec) -> Result<Self> {
+        let output = agent.native_output();
+        let support = support_of(agent, output.as_ref());
+        let chosen = strategy::choose(wanted, spec, &support)?;
+        let native = output.zip(chosen.lowering).map(|(output, lowering)| Native::new(output, lowering));
+        let who = support.who;
+        let mut plan = Self { who, wanted, choice: chosen.choice, native, words: Words::Absent };
+        if let Some(reason) = plan.native.as_ref().and_then(Native::is_too_long) {
+            if wanted != OutputStrategy::Auto {
+                return Err(plan.refused(ErrorKind::InvalidOutput, spec, &reason));
+            }
+            plan.fall_back(format!("`native`: {reason}"));
+        }
+        Ok(plan)
+    }
+
+    pub(super) fn choice(&self) -> &StrategyChoice {
+        &self.choice
+    }
+
+    /// Tells whether the prompt has to ask for the tag, because nothing else does.
+    pub(super) fn needs_words(&self) -> bool {
+        self.native.is_none()
+    }
+
+    /// Tells whether words may still take over.
+    pub(super) fn may_fall_back(&self) -> bool {
+        self.native.is_some() && self.wanted == OutputStrategy::Auto && self.words == Words::Present
+    }
+
+    /// Tells whether a block in what was said may stand in for a value that is missing.
+    pub(super) fn takes_blocks(&self) -> bool {
+        self.wanted != OutputStrategy::Native
+    }
+
+    /// Leaves the schema to words.
+    pub(super) fn fall_back(&mut self, reason: impl Into<String>) {
+        self.choice = strategy::Chosen::tag(reason).choice;
+        self.native = None;
+    }
+
+    /// Returns what made the schema that is sent, and undoes it in answers.
+    pub(super) fn lowering(&self) -> Option<&Lowering> {
+        self.native.as_ref().map(|native| &native.lowering)
+    }
+
+    /// Says what a turn of `session` is asked for.
+    pub(super) fn ask<'a>(
+        &'a self,
+        spec: &'a OutputSpec,
+        session: &SessionRequest,
+        file: Option<&'a Path>,
+    ) -> Ask<'a> {
+        let native = self.native.as_ref().filter(|native| native.serves(session));
+        let when_dropped = if self.may_fall_back() { WhenDropped::GoOn } else { WhenDropped::End };
+        Ask { spec, native, schema: native.and_then(|native| native.request(file)), when_dropped }
+    }
+
+    /// Returns the schema as the entry check can see it: what is in a file is no argument.
+    pub(super) fn argument(&self) -> Option<RequestSchema<'_>> {
+        self.native.as_ref().and_then(|native| native.request(None))
+    }
+
+    /// Returns the text of the schema, if it goes by a file.
+    pub(super) fn text_for_file(&self) -> Option<&str> {
+        let native = self.native.as_ref()?;
+        (native.output.delivery == SchemaDelivery::File).then_some(&*native.text)
+    }
+
+    /// Asks the program for its version, in the sandbox and before the first turn, and settles by it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AgentStart`] when it is too old or cannot be read, and words cannot take over.
+    pub(super) async fn settle(
+        mut self,
+        stage: &Stage<'_>,
+        spec: &OutputSpec,
+        (prompt, session): (&str, &SessionRequest),
+    ) -> Result<Self> {
+        self.words = if prompt.contains(&spec.opener()) { Words::Present } else { Words::Absent };
+        let Some(check) = self.native.as_ref().and_then(|native| native.output.version.clone()) else {
+            return Ok(self);
+        };
+        let what = format!("ask `{}` for its version", stage.agent.name());
+        let asked = async { Ok(version(&check, stage).await) };
+        let found = stage.bounds.apply(&what, asked).await?;
+        let first = if session.origin().is_some() { Turns::Resumed } else { Turns::Fresh };
+        if let Err(reason) = new_enough(&found, &check, first) {
+            return self.settle_for_words(spec, reason);
+        }
+        if spec.retries() > 0
+            && let Err(reason) = new_enough(&found, &check, Turns::Resumed)
+        {
+            if !self.may_fall_back() {
+                return Err(self.refused(ErrorKind::AgentStart, spec, &reason));
+            }
+            self.choice.reason += &format!("; corrections go by the tag: {reason}");
+            self.native.iter_mut().for_each(|native| native.resumed = Resumed::ByWords);
+        }
+        Ok(self)
+    }
+
+    fn settle_for_words(mut self, spec: &OutputSpec, reason: String) -> Result<Self> {
+        if !self.may_fall_back() {
+            return Err(self.refused(ErrorKind::AgentStart, spec, &reason));
+        }
+        self.fall_back(format!("`native`: {reason}"));
+        Ok(self)
+    }
+
+    /// Words why the answer cannot be held to its schema.
+    fn refused(&self, kind: ErrorKind, spec: &OutputSpec, reason: &str) -> Error {
+        let (tag, wanted, who) = (spec.tag(), self.wanted, &self.who);
+        let message = format!("get `<{tag}>` by the strategy `{wanted}` from {who}: {reason}");
+        let hint = match (kind, self.wanted) {
+            (ErrorKind::AgentStart, OutputStrategy::Auto) => {
+                "update the program, or ask for the tag in the prompt, which is then used instead"
+            }
+            (ErrorKind::AgentStart, _) => "update the program, or use the strategy `auto` or `tag`",
+            _ => "use a smaller type, or the strategy `auto` or `tag`",
+        };
+        Error::new(kind, message).with_hint(hint)
+    }
+}
+
+impl Native {
+    fn new(output: NativeOutput, lowering: Lowering) -> Self {
+        let text = lowering.wire.to_string();
+        Self { output, lowering, text, resumed: Resumed::Natively }
+    }
+
+    fn serves(&self, session: &SessionRequest) -> bool {
+        session.origin().is_none() || self.resumed == Resumed::Natively
+    }
+
+    fn request<'a>(&'a self, file: Option<&'a Path>) -> Option<RequestSchema<'a>> {
+        match self.output.delivery {
+            SchemaDelivery::Argument => Some(RequestSchema::Text(&self.text)),
+            SchemaDelivery::File => file.map(RequestSchema::File),
+        }
+    }
+
+    fn is_too_long(&self) -> Option<String> {
+        let length = self.text.len();
+        let too_long = self.output.delivery == SchemaDelivery::Argument && length >= MAX_ARGUMENT;
+        too_long
+            .then(|| format!("the schema has {length} bytes, and an argument has less than {MAX_ARGUMENT}"))
+    }
+}
+
+/// Which turns a version is to be good for.
+#[derive(Clone, Copy, Debug)]
+enum Turns {
+    Fresh,
+    Resumed,
+}
+
+fn support_of(agent: &dyn Agent, native: Option<&NativeOutput>) -> SchemaSupport {
+    let name = agent.name();
+    let Some(native) = native else { return SchemaSupport::none(format!("the agent `{name}`")) };
+    let who = match agent.model() {
+        Some(model) if native.support == Support::Unlisted => {
+            format!("the agent `{name}` with the model `{}`", one_line(model))
+        }
+        _ => format!("the agent `{name}`"),
+    };
+    SchemaSupport::none(who).with_dialect(native.dialect).with_native(native.support.clone())
+}
+
+/// Asks a program for its version; without one there is a reason.
+async fn version(check: &VersionCheck, stage: &Stage<'_>) -> Result<Version, String> {
+    let command = &check.command;
+    let words: Vec<_> =
+        std::iter::once(&command.program).chain(&command.args).map(|word| word.to_string_lossy()).collect();
+    let shown = words.join(" ");
+    let env: Vec<_> = command.env.iter().chain(stage.env).cloned().collect();
+    let shell = Shell { sandbox: Some(&**stage.workplace.sandbox()), cwd: &stage.cwd, env: &env };
+    let argv = words.iter().map(|word| &**word).collect();
+    let stdout = Stdout::Whole(VERSION_OUTPUT);
+    let call = Call { argv, shown: &shown, limit: VERSION_LIMIT, stdin: &[], stdout };
+    let unknown = |why: String| format!("its version is not known: {why}");
+    let finished = shell.run(call).await.map_err(|failure| unknown(failure.to_string()))?;
+    let printed = String::from_utf8_lossy(&finished.stdout);
+    version_in(&printed).ok_or_else(|| {
+        let printed = one_line(printed.trim()).into_owned();
+        unknown(format!("`{shown:.200}` printed `{printed:.100}`"))
+    })
+}
+
+fn new_enough(found: &Result<Version, String>, check: &VersionCheck, turns: Turns) -> Result<(), String> {
+    let found = found.as_ref().map_err(Clone::clone)?;
+    let (needed, what) = match turns {
+        Turns::Fresh => (check.since, ""),
+        Turns::Resumed => (check.resumed_since, " to take a schema where it goes on with a session"),
+    };
+    // A version of ours that is none cannot be reached.
+    let is_reached = Version::parse(needed).is_ok_and(|needed| *found >= needed);
+    if is_reached {
+        return Ok(());
+    }
+    Err(format!("its version is {found}, and it has to be {needed} or newer{what}"))
+}
