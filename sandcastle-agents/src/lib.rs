@@ -14,6 +14,7 @@ mod excerpt;
 mod gemini;
 mod http_status;
 mod json;
+mod native;
 mod opencode;
 mod option_value;
 mod pi;

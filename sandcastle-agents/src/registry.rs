@@ -8,9 +8,10 @@ use std::sync::Arc;
 use sandcastle_core::agent::{Agent, Capabilities, Decoder};
 use sandcastle_core::{Error, ErrorKind, Result};
 
+pub use crate::native::NativeFacts;
 use crate::{
     ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode, Pi, Scripted, claude_code, codex, copilot, cursor,
-    gemini, opencode, pi, scripted,
+    gemini, native, opencode, pi, scripted,
 };
 
 /// Describes one built-in agent.
@@ -21,6 +22,8 @@ pub struct Entry {
     pub name: &'static str,
     /// What it can do.
     pub capabilities: Capabilities,
+    /// What is known of its structured output, if it has one.
+    pub native: Option<&'static NativeFacts>,
     create: fn(&str) -> Result<Arc<dyn Agent>>,
     decoder: fn() -> Box<dyn Decoder>,
 }
@@ -48,48 +51,56 @@ pub const AGENTS: &[Entry] = &[
     Entry {
         name: claude_code::NAME,
         capabilities: claude_code::CAPABILITIES,
+        native: Some(native::CLAUDE_CODE),
         create: |model| Ok(Arc::new(ClaudeCode::new(model))),
         decoder: || Box::new(claude_code::ClaudeDecoder::default()),
     },
     Entry {
         name: codex::NAME,
         capabilities: codex::CAPABILITIES,
+        native: Some(native::CODEX),
         create: |model| Ok(Arc::new(Codex::new(model))),
         decoder: || Box::new(codex::CodexDecoder::default()),
     },
     Entry {
         name: pi::NAME,
         capabilities: pi::CAPABILITIES,
+        native: None,
         create: |model| Ok(Arc::new(Pi::new(model))),
         decoder: || Box::new(pi::PiDecoder::default()),
     },
     Entry {
         name: opencode::NAME,
         capabilities: opencode::CAPABILITIES,
+        native: None,
         create: |model| Ok(Arc::new(OpenCode::new(model))),
         decoder: || Box::new(opencode::OpenCodeDecoder::default()),
     },
     Entry {
         name: gemini::NAME,
         capabilities: gemini::CAPABILITIES,
+        native: None,
         create: |model| Ok(Arc::new(Gemini::new(model))),
         decoder: || Box::new(gemini::GeminiDecoder::default()),
     },
     Entry {
         name: copilot::NAME,
         capabilities: copilot::CAPABILITIES,
+        native: None,
         create: |model| Ok(Arc::new(Copilot::new(model))),
         decoder: || Box::new(copilot::CopilotDecoder::default()),
     },
     Entry {
         name: cursor::NAME,
         capabilities: cursor::CAPABILITIES,
+        native: None,
         create: |model| Ok(Arc::new(Cursor::new(model))),
         decoder: || Box::new(cursor::CursorDecoder::default()),
     },
     Entry {
         name: scripted::NAME,
         capabilities: scripted::CAPABILITIES,
+        native: None,
         create: player,
         decoder: || Box::new(scripted::ScriptedDecoder),
     },
@@ -140,6 +151,7 @@ mod tests {
             assert_eq!(agent.name(), entry.name);
             assert_eq!(agent.capabilities(), entry.capabilities);
             assert_eq!(agent.model(), Some("m"));
+            assert_eq!(agent.native_output().is_some(), entry.native.is_some());
         }
     }
 

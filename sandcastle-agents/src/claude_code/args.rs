@@ -1,7 +1,7 @@
 //! The command lines of `claude`.
 
 use sandcastle_core::Result;
-use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
+use sandcastle_core::agent::{AgentCommand, AgentRequest, RequestSchema, StopRequest};
 use sandcastle_core::session::SessionRequest;
 
 use super::{ClaudeCode, PermissionMode};
@@ -14,6 +14,9 @@ pub(super) fn unattended(agent: &ClaudeCode, request: &AgentRequest<'_>) -> Agen
     let mut command = session(configured(agent, print), request.session);
     if let Some(turns) = agent.max_turns {
         command = command.args(["--max-turns".to_owned(), turns.to_string()]);
+    }
+    if let Some(RequestSchema::Text(schema)) = request.schema {
+        command = command.args(["--json-schema", schema]);
     }
     finished(agent, command).stdin(request.prompt)
 }
@@ -113,6 +116,28 @@ mod tests {
         assert_eq!(words(&resumed), format!("{PRINT} --dangerously-skip-permissions --resume bc25b0aa"));
         let forked = command(&agent, &SessionRequest::Fork(id));
         assert_eq!(words(&forked), words(&resumed) + " --fork-session");
+    }
+
+    #[test]
+    fn a_schema_is_one_argument_of_every_turn() {
+        let agent = ClaudeCode::new("").arg("--bare");
+        let id = SessionId::new("bc25b0aa").unwrap();
+        for session in [SessionRequest::Fresh, SessionRequest::Resume(id.clone()), SessionRequest::Fork(id)] {
+            let request = AgentRequest::new("do it", Path::new("/work"), &session);
+            let schema = Some(RequestSchema::Text("{\"type\":\"object\"}"));
+            let with = agent.command(&request.with_schema(schema)).unwrap();
+            let without = words(&agent.command(&request).unwrap());
+            let expected = without.replace(" --bare", " --json-schema {\"type\":\"object\"} --bare");
+            assert_eq!(words(&with), expected);
+        }
+    }
+
+    #[test]
+    fn case_088_a_turn_with_a_schema_prints_a_stream() {
+        let request = AgentRequest::new("do it", Path::new("/work"), &SessionRequest::Fresh);
+        let schema = Some(RequestSchema::Text("{}"));
+        let command = ClaudeCode::new("").command(&request.with_schema(schema)).unwrap();
+        assert!(words(&command).starts_with(PRINT), "{command:?}");
     }
 
     #[test]

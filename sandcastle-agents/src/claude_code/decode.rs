@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::failure::{self, Symptoms};
-use super::wire::{Block, Denial, Event, Message, ModelTokens, Retry, Tokens, TurnEnd};
+use super::wire::{Beginning, Block, Denial, Event, Message, ModelTokens, Retry, Tokens, TurnEnd};
 use crate::excerpt::{message, unknown};
 use crate::json::Text;
 use crate::repair::{read_or_repair, repaired};
@@ -20,6 +20,10 @@ use crate::tool;
 
 /// The author of messages that the program puts into the model's mouth.
 const SYNTHETIC: &str = "<synthetic>";
+
+/// The tool by which a model gives its structured output. It is there only if the program could compile the schema; otherwise
+/// nothing is said.
+const OUTPUT_TOOL: &str = "StructuredOutput";
 
 /// The longest structured value that is read, in bytes: in memory it takes many times as much.
 const MAX_STRUCTURED: usize = 4 * 1024 * 1024;
@@ -71,7 +75,7 @@ impl ClaudeDecoder {
             "user" => tool_results(event.message?, events),
             "result" => self.turn_end(line, &event, events)?,
             "system" => match event.subtype.as_deref()? {
-                "init" => self.session(&event, events)?,
+                "init" => self.begin(line, &event, events)?,
                 "api_retry" => events.push(waiting(&serde_json::from_slice(line).ok()?)),
                 "status" | "thinking_tokens" | "task_started" | "task_updated" | "task_notification" => {}
                 _ => return None,
@@ -83,10 +87,14 @@ impl ClaudeDecoder {
         Some(())
     }
 
-    fn session(&mut self, event: &Event<'_>, events: &mut Vec<AgentEvent>) -> Option<()> {
+    fn begin(&mut self, line: &[u8], event: &Event<'_>, events: &mut Vec<AgentEvent>) -> Option<()> {
         let id = SessionId::new(&**event.session_id.as_ref()?).ok()?;
         if event.parent_tool_use_id.is_none() && self.session.as_ref() != Some(&id) {
             self.session = Some(id.clone());
+            let beginning: Beginning<'_> = serde_json::from_slice(line).ok()?;
+            if beginning.tools.iter().flat_map(|tools| tools.iter()).any(|tool| **tool == *OUTPUT_TOOL) {
+                events.push(AgentEvent::SchemaTaken);
+            }
             events.push(AgentEvent::Session { id });
         }
         Some(())

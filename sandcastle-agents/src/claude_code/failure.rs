@@ -43,6 +43,7 @@ fn by_outcome(symptoms: &Symptoms<'_>) -> Option<FailureKind> {
     }
     match (symptoms.subtype, symptoms.terminal_reason, symptoms.stop_reason) {
         ("error_max_turns" | "error_max_budget_usd", ..) => Some(FailureKind::Limit),
+        ("error_max_structured_output_retries", ..) => Some(FailureKind::InvalidAnswer),
         (_, "prompt_too_long", _) => Some(FailureKind::Request),
         (_, reason, _) if reason.starts_with("aborted") => Some(FailureKind::Interrupted),
         (_, _, "refusal") => Some(FailureKind::Refused),

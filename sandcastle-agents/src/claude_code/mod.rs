@@ -12,13 +12,18 @@ mod wire;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
+use sandcastle_core::agent::{
+    Agent, AgentCommand, AgentRequest, Capabilities, Confirmation, Decoder, NativeOutput, SchemaDelivery,
+    SessionPlace,
+};
 use sandcastle_core::event::FailureKind;
+use sandcastle_core::output::lower::Dialect;
 use sandcastle_core::secret::Variables;
 use sandcastle_core::session::SessionTransfer;
-use sandcastle_core::{Result, SessionId};
+use sandcastle_core::{Result, SessionId, Support};
 
 use crate::effort::Effort;
+use crate::native::{self, Service};
 use crate::program_setters::program_setters;
 
 pub(crate) use self::decode::ClaudeDecoder;
@@ -47,6 +52,8 @@ pub struct ClaudeCode {
     effort: Option<Effort>,
     permissions: PermissionMode,
     max_turns: Option<u32>,
+    /// What the user says of its structured output.
+    native: Option<Support>,
     args: Vec<OsString>,
     env: Variables,
 }
@@ -80,6 +87,7 @@ impl ClaudeCode {
             effort: None,
             permissions: PermissionMode::default(),
             max_turns: None,
+            native: None,
             args: Vec::new(),
             env: Variables::default(),
         }
@@ -99,7 +107,18 @@ impl ClaudeCode {
         self
     }
 
+    /// Says what is known of its structured output with this model, in the place of what this crate knows. A model or a
+    /// service of your own is unknown unless you say so.
+    #[must_use]
+    pub fn native_output(mut self, support: Support) -> Self {
+        self.native = Some(support);
+        self
+    }
+
     /// Ends a run as failed that needs more than this many model requests. Unlimited by default.
+    ///
+    /// With structured output of its own, giving the value is one of them, and so is being reminded of it: with 1, a model that
+    /// answers in words first fails the run.
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
         self.max_turns = Some(turns);
@@ -120,6 +139,16 @@ impl Agent for ClaudeCode {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn native_output(&self) -> Option<NativeOutput> {
+        let native = NativeOutput::new(Dialect::ClaudeCode, SchemaDelivery::Argument)
+            .with_confirmation(Confirmation::Event);
+        let is_elsewhere = self.env.iter().any(|(key, _)| key == "ANTHROPIC_BASE_URL");
+        let service = if is_elsewhere { Service::Other } else { Service::Own };
+        let known = || native::CLAUDE_CODE.support(self.model.as_deref(), service);
+        let support = self.native.clone().unwrap_or_else(known);
+        Some(native::CLAUDE_CODE.complete(native, AgentCommand::new(&self.program), support))
     }
 
     fn env(&self) -> Vec<(OsString, OsString)> {

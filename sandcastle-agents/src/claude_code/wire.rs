@@ -104,6 +104,14 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 }
 
+/// The line `system`/`init`, as far as it tells of tools.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Beginning<'a> {
+    #[serde(borrow)]
+    pub tools: Lenient<First<Text<'a>, MAX_BLOCKS>>,
+}
+
 /// The line `system`/`api_retry`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

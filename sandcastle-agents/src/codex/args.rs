@@ -1,6 +1,6 @@
 //! The command lines of `codex`.
 
-use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
+use sandcastle_core::agent::{AgentCommand, AgentRequest, RequestSchema, StopRequest};
 use sandcastle_core::session::SessionRequest;
 use sandcastle_core::{Error, ErrorKind, Result};
 
@@ -20,7 +20,11 @@ pub(super) fn unattended(agent: &Codex, request: &AgentRequest<'_>) -> Result<Ag
         .arg("exec")
         .args(subcommand)
         .args(["--json", "--dangerously-bypass-approvals-and-sandbox"]);
-    Ok(configured(agent, command).args(origin).arg("-").stdin(request.prompt))
+    let mut command = configured(agent, command);
+    if let Some(RequestSchema::File(schema)) = request.schema {
+        command = command.arg("--output-schema").arg(schema);
+    }
+    Ok(command.args(origin).arg("-").stdin(request.prompt))
 }
 
 /// Words the start of the terminal interface, where a person is there to approve.
@@ -111,6 +115,19 @@ mod tests {
         assert_eq!(words(&resumed), format!("codex exec resume {bypass} {ID} -"));
         let forked = command(&Codex::new(""), &SessionRequest::Fork(id));
         assert_eq!(words(&forked), format!("codex exec fork {bypass} {ID} -"));
+    }
+
+    #[test]
+    fn a_schema_is_a_file_of_every_turn() {
+        let id = SessionId::new(ID).unwrap();
+        let agent = Codex::new("m");
+        for session in [SessionRequest::Fresh, SessionRequest::Resume(id.clone()), SessionRequest::Fork(id)] {
+            let request = AgentRequest::new("do it", Path::new("/work"), &session);
+            let schema = Some(RequestSchema::File(Path::new("/tmp/s.json")));
+            let with = words(&agent.command(&request.with_schema(schema)).unwrap());
+            let without = words(&agent.command(&request).unwrap());
+            assert_eq!(with, without.replace(" -m m", " -m m --output-schema /tmp/s.json"));
+        }
     }
 
     #[test]

@@ -13,6 +13,9 @@ use crate::json::{Lenient, Text};
 /// Parts of messages in the order in which they are looked for: what is told of a stream that broke off is surer than
 /// that it did, and the service's own words are surer than a number.
 const WORDINGS: &[(&str, FailureKind)] = &[
+    ("invalid_json_schema", FailureKind::SchemaRefused),
+    ("invalid schema for response_format", FailureKind::SchemaRefused),
+    ("output_schema is not supported", FailureKind::SchemaRefused),
     ("max_output_tokens", FailureKind::OutputLimit),
     ("content_filter", FailureKind::Refused),
     ("no rollout found", FailureKind::SessionNotFound),
@@ -101,6 +104,15 @@ mod tests {
             ),
             ("You've hit your usage limit. Try again at 9 pm.", FailureKind::Limit),
             (r#"{"error":{"type":"invalid_request_error","message":"no"}}"#, FailureKind::Request),
+            (
+                r#"{"error":{"type":"invalid_request_error","code":"invalid_json_schema","param":"text.format.schema"}}"#,
+                FailureKind::SchemaRefused,
+            ),
+            (
+                "Invalid schema for response_format 'codex_output_schema': In context=(), 'required' is missing.",
+                FailureKind::SchemaRefused,
+            ),
+            ("Invalid schema for function 'shell': schema must have type 'object'", FailureKind::Other),
             ("something else", FailureKind::Other),
         ];
         for (text, kind) in expected {

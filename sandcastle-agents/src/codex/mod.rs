@@ -12,13 +12,18 @@ mod wire;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
+use sandcastle_core::agent::{
+    Agent, AgentCommand, AgentRequest, AnswerPlace, Capabilities, Decoder, NativeOutput, SchemaDelivery,
+    SessionPlace,
+};
 use sandcastle_core::event::FailureKind;
+use sandcastle_core::output::lower::Dialect;
 use sandcastle_core::secret::Variables;
 use sandcastle_core::session::SessionTransfer;
-use sandcastle_core::{Result, SessionId, Usage};
+use sandcastle_core::{Result, SessionId, Support, Usage};
 
 use crate::effort::Effort;
+use crate::native::{self, Service};
 use crate::program_setters::program_setters;
 
 pub(crate) use self::decode::CodexDecoder;
@@ -46,6 +51,8 @@ pub struct Codex {
     model: Option<String>,
     effort: Option<Effort>,
     config: Vec<(String, String)>,
+    /// What the user says of its structured output.
+    native: Option<Support>,
     args: Vec<OsString>,
     env: Variables,
 }
@@ -59,6 +66,7 @@ impl Codex {
             model: Some(model.into()).filter(|model| !model.is_empty()),
             effort: None,
             config: Vec::new(),
+            native: None,
             args: Vec::new(),
             env: Variables::default(),
         }
@@ -78,8 +86,29 @@ impl Codex {
         self
     }
 
+    /// Says what is known of its structured output with this model, in the place of what this crate knows. A model or a
+    /// service of your own is unknown unless you say so: the program itself checks nothing, and many services that are like
+    /// that of OpenAI answer without a look at the schema.
+    #[must_use]
+    pub fn native_output(mut self, support: Support) -> Self {
+        self.native = Some(support);
+        self
+    }
+
     program_setters!("codex", arguments: "behind all other options");
+
+    /// Tells whose service is asked, as far as the options say so.
+    fn service(&self) -> Service {
+        let is_other = |text: &str| ELSEWHERE.iter().any(|word| text.contains(word));
+        let config = self.config.iter().any(|(key, _)| is_other(key));
+        let args = self.args.iter().any(|arg| is_other(&arg.to_string_lossy()));
+        let env = self.env.iter().any(|(key, _)| key == "OPENAI_BASE_URL");
+        if config || args || env { Service::Other } else { Service::Own }
+    }
 }
+
+/// What is said in options that send requests to another service.
+const ELSEWHERE: [&str; 3] = ["model_provider", "openai_base_url", "--oss"];
 
 impl Agent for Codex {
     fn name(&self) -> &str {
@@ -92,6 +121,14 @@ impl Agent for Codex {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn native_output(&self) -> Option<NativeOutput> {
+        let native =
+            NativeOutput::new(Dialect::Codex, SchemaDelivery::File).with_answer(AnswerPlace::LastMessage);
+        let known = || native::CODEX.support(self.model.as_deref(), self.service());
+        let support = self.native.clone().unwrap_or_else(known);
+        Some(native::CODEX.complete(native, AgentCommand::new(&self.program), support))
     }
 
     fn env(&self) -> Vec<(OsString, OsString)> {

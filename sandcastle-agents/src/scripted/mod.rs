@@ -16,11 +16,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sandcastle_core::agent::{
-    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace, StopRequest,
+    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, NativeOutput, RequestSchema, SchemaDelivery,
+    SessionPlace, StopRequest,
 };
+use sandcastle_core::output::lower::Dialect;
 use sandcastle_core::secret::Variables;
 use sandcastle_core::session::SessionRequest;
-use sandcastle_core::{Error, ErrorKind, Result, SessionId};
+use sandcastle_core::{Error, ErrorKind, Result, SessionId, Support};
 
 pub(crate) use self::decode::ScriptedDecoder;
 pub use self::script::{AfterLast, Script, Sequence};
@@ -119,6 +121,20 @@ impl Scripted {
         (1..=count).map(|number| fs::read_to_string(folder.join(format!("prompt-{number}")))).collect()
     }
 
+    /// Returns the schemas that a session was given with its prompts, in order; `None` for a turn without one.
+    ///
+    /// # Errors
+    /// When there is no such session in `state_dir` or a schema cannot be read.
+    pub fn schemas(state_dir: &Path, session: &SessionId) -> io::Result<Vec<Option<String>>> {
+        let folder = state_dir.join(session.as_str());
+        let read = |number| match fs::read_to_string(folder.join(format!("schema-{number}"))) {
+            Ok(schema) => Ok(Some(schema)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        };
+        (1..=Self::prompts(state_dir, session)?.len()).map(read).collect()
+    }
+
     fn start(&self, mode: Mode, session: &str, origin: &str) -> Result<AgentCommand> {
         if self.script.turns.is_empty() {
             return Err(Error::new(ErrorKind::InvalidOptions, "play a script without turns"));
@@ -153,6 +169,15 @@ impl Agent for Scripted {
         self.capabilities
     }
 
+    fn native_output(&self) -> Option<NativeOutput> {
+        let delivery = self.script.native?;
+        let dialect = match delivery {
+            SchemaDelivery::File => Dialect::Codex,
+            _ => Dialect::ClaudeCode,
+        };
+        Some(NativeOutput::new(dialect, delivery).with_support(Support::Declared))
+    }
+
     fn env(&self) -> Vec<(OsString, OsString)> {
         self.env.to_vec()
     }
@@ -164,7 +189,12 @@ impl Agent for Scripted {
             SessionRequest::Fork(id) => self.start(Mode::Fork, &fresh, id),
             _ => self.start(Mode::Fresh, &fresh, ""),
         };
-        Ok(command?.stdin(request.prompt))
+        let command = match request.schema {
+            Some(RequestSchema::Text(schema)) => command?.args(["argument", schema]),
+            Some(RequestSchema::File(schema)) => command?.arg("file").arg(schema),
+            _ => command?,
+        };
+        Ok(command.stdin(request.prompt))
     }
 
     fn interactive_command(&self, request: &AgentRequest<'_>) -> Result<Option<AgentCommand>> {

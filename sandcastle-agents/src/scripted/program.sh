@@ -1,5 +1,5 @@
 # The fixed part of a scripted agent. Only POSIX sh, its usual companions and, for commits, git are needed.
-# Arguments: mode session origin state; the compiled part sets $turns and $after and defines turn_1, turn_2, ...
+# Arguments: mode session origin state, and with a schema: argument|file schema; the compiled part sets $turns and $after and defines turn_1, turn_2, ...
 
 emit() { printf '%s\n' "$1"; }
 
@@ -94,6 +94,10 @@ begin_turn() {
   turn=1
   while [ -e "$folder/prompt-$turn" ]; do turn=$((turn + 1)); done
   mv "$incoming" "$folder/prompt-$turn" || exit 1
+  case $delivery in
+    argument) printf %s "$schema" >"$folder/schema-$turn" || exit 1 ;;
+    file) cat -- "$schema" >"$folder/schema-$turn" || refuse schema-refused "the schema cannot be read" ;;
+  esac
   if [ "$sequence" = across-sessions ]; then
     turn=1
     until mkdir "$state/played-$turn" 2>/dev/null; do
@@ -113,7 +117,7 @@ play() {
 }
 
 run() {
-  mode=$1 session=$2 origin=$3
+  mode=$1 session=$2 origin=$3 delivery=${5-} schema=${6-}
   state=${4:-$HOME/.local/state/sandcastle/scripted}
   failed=0 completed=0
   if [ "$mode" = interactive ]; then

@@ -2,6 +2,7 @@
 //!
 //! A script is built in Rust or read from JSON; both forms are the same types.
 
+use sandcastle_core::agent::SchemaDelivery;
 use sandcastle_core::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
@@ -18,6 +19,8 @@ pub struct Script {
     pub(super) after: AfterLast,
     #[serde(default)]
     pub(super) sequence: Sequence,
+    #[serde(default)]
+    pub(super) native: Option<SchemaDelivery>,
 }
 
 /// Says what is played when a script has no more turns.
@@ -72,12 +75,22 @@ impl Script {
         self
     }
 
+    /// Takes a schema, as an argument or in a file, and so can be asked for structured output of its own; it has none unless
+    /// this is said. The values are those of [`Turn::structured`], whatever the schema is.
+    ///
+    /// The schema is lowered as for Claude Code if it is an argument, and as for Codex if it is in a file.
+    #[must_use]
+    pub fn native(mut self, delivery: SchemaDelivery) -> Self {
+        self.native = Some(delivery);
+        self
+    }
+
     /// Reads a script from JSON.
     ///
     /// A step is named like the method of [`Turn`] in kebab case and holds its argument, or an object with one key for
     /// each of several; one without arguments is a plain string. Durations are milliseconds and their steps
     /// `sleep-ms`, `linger-ms` and `refuse-resume-for-ms`. `after` is `fail` unless it is given, and `sequence` is
-    /// `per-session`; the other is `across-sessions`.
+    /// `per-session`; the other is `across-sessions`. `native` is `argument` or `file`.
     ///
     /// ```
     /// use sandcastle_agents::scripted::{AfterLast, Script, Turn};
@@ -127,7 +140,8 @@ mod tests {
                  "usage": {"input_tokens": 1, "output_tokens": 2}, "stop": "refused", "structured": {"n": 1}}
             ],
             "after": "repeat",
-            "sequence": "across-sessions"
+            "sequence": "across-sessions",
+            "native": "file"
         }"#;
         let first = Turn::new().say("a").tool("Bash", serde_json::json!({"command": "ls"})).hang();
         let second = Turn::new()
@@ -140,7 +154,8 @@ mod tests {
             .turn(first)
             .turn(second)
             .after(AfterLast::Repeat)
-            .sequence(Sequence::AcrossSessions);
+            .sequence(Sequence::AcrossSessions)
+            .native(SchemaDelivery::File);
         assert_eq!(Script::from_json(json).unwrap(), script);
     }
 

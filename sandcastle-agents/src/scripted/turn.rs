@@ -248,7 +248,8 @@ impl Turn {
         self
     }
 
-    /// Ends the turn with a structured value, as an agent does in a mode of its own for them.
+    /// Ends the turn with a structured value, as an agent does in a mode of its own for them. It counts where the script
+    /// is [`native`](super::Script::native) and the run asks for it.
     #[must_use]
     pub fn structured(mut self, value: Value) -> Self {
         self.structured = Some(value);

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use semver::Version;
+use serde::Deserialize;
 
 use super::AgentCommand;
 use crate::output::lower::Dialect;
@@ -41,7 +42,8 @@ pub struct NativeOutput {
 }
 
 /// Says how a schema gets to a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SchemaDelivery {
     /// As one argument, which has less than 128 KiB.

@@ -28,6 +28,9 @@ pub(super) fn error_of(end: &TurnEnd, stage: &Stage<'_>) -> Error {
             Error::new(ErrorKind::Sandbox, format!("finish `{agent}`: what it ran in is gone: {why}"))
                 .with_hint("what came back before is on the branch and in the worktree")
         }
+        TurnEnd::Failed(kind @ FailureKind::SchemaRefused, message) => {
+            with_advice(*kind, failed(agent, &format!("the schema of the answer was refused: {message}")))
+        }
         TurnEnd::Failed(kind, message) => with_advice(*kind, failed(agent, message)),
         TurnEnd::Completed(StopReason::Refused) => failed(agent, "the model refused to answer"),
         TurnEnd::Completed(StopReason::Filtered) => {

@@ -14,6 +14,7 @@ use super::iteration::{Stage, Turn, TurnEnd};
 use super::ledger::Ledger;
 use super::native::Heard;
 use super::plan::Ask;
+use super::verdict;
 use crate::agent::{Decoder, StopRequest};
 use crate::event::{AgentEvent, FailureKind, StopReason, UsageScope};
 use crate::id::SessionId;
@@ -284,7 +285,7 @@ impl<'a> Listener<'a> {
             (End::OutOfTime, _) => TurnEnd::OutOfTime,
             (End::Idle, _) => TurnEnd::Idle,
             (End::Lost(error), _) => TurnEnd::Lost(error.to_string()),
-            (End::InVain, _) => TurnEnd::Failed(FailureKind::SchemaRefused, dropped(agent)),
+            (End::InVain, _) => TurnEnd::Failed(FailureKind::SchemaRefused, verdict::DROPPED.to_owned()),
             (_, Some(TurnEnd::Failed(kind, message))) => TurnEnd::Failed(kind, message),
             (End::Exited(_), verdict) => match exit {
                 Exit::Signal(_) => self.died(exit, stderr),
@@ -322,11 +323,6 @@ impl<'a> Listener<'a> {
     fn kind_of(&self, stderr: &Tail) -> FailureKind {
         self.stage.agent.stderr_failure(&stderr.text()).unwrap_or(FailureKind::Other)
     }
-}
-
-/// Words that a program has not taken the schema.
-pub(super) fn dropped(agent: &str) -> String {
-    format!("`{agent}` did not take the schema, without saying why")
 }
 
 fn tell_raw(line: &Line<'_>, ledger: &mut Ledger) {

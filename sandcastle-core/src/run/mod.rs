@@ -3,8 +3,9 @@
 //! The way is the same for every entry point: `options` and the `contract` of their output are checked by `entry` before
 //! anything is touched, `driver` makes the sandbox and goes through the iterations, `hooks` are run when worktree and
 //! sandbox are ready, `expansion` runs the shell expressions of the prompt (both through `shell`, within the `timeouts`),
-//! `iteration` plays one agent process to its end while `listener` reads what it prints, `retry` goes through the
-//! attempts at a structured output, `sessions` brings conversations to the agent and from it, and `outcome` is what the
+//! `iteration` plays one agent process to its end while `listener` reads what it prints, and `native` what of it belongs to
+//! a structured output of the program's own, `retry` goes through the attempts at an output by the `plan` of how its schema
+//! reaches the model (a `schema_file` where it goes by one), `verdict` says what each is worth, `sessions` brings conversations to the agent and from it, and `outcome` is what the
 //! caller gets. `ledger` holds what has been done so far, on
 //! the good way and on every bad one.
 //!
@@ -47,6 +48,7 @@ mod site;
 mod tests;
 mod timeouts;
 mod trace;
+mod verdict;
 mod workplace;
 mod worktree;
 

@@ -10,41 +10,26 @@ use std::time::Duration;
 
 use tracing::Instrument;
 
-use super::driver::{Candidate, Judge};
+use super::driver::Judge;
 use super::event::RunEvent;
 use super::iteration::{Stage, Turn, TurnEnd};
 use super::ledger::Ledger;
-use super::native::Document;
+use super::native::Heard;
 use super::outcome::{Ending, StructuredOutputError};
 use super::plan::SchemaPlan;
-use super::{failure, listener, trace};
+use super::verdict::{self, Verdict};
+use super::{failure, trace};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{FailureKind, StopReason};
-use crate::output::locate::{Locator, MAX_BLOCK_BYTES};
-use crate::output::{AnswerForm, ExtractError, OutputSpec, Seen, Stage as OutputStage, document, one_line};
+use crate::event::FailureKind;
+use crate::output::{AnswerForm, ExtractError, OutputSpec, Stage as OutputStage, one_line};
 use crate::session::SessionRequest;
-use crate::strategy::{AnswerGuarantee, OutputStrategy};
+use crate::strategy::OutputStrategy;
 use crate::work::{Attempt, AttemptOutcome};
 
 /// How often a correction is sent again because the model's service failed.
 const RESENDS: u32 = 2;
 /// How long it is waited before that, times two for each time.
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// What became of one turn as an attempt.
-enum Verdict {
-    Accepted(String, AnswerGuarantee),
-    Refused(ExtractError, AttemptOutcome),
-    SchemaRefused(String),
-    Failed(TurnEnd),
-}
-
-impl Verdict {
-    fn refused(error: ExtractError) -> Self {
-        let outcome = outcome_of(error.stage());
-        Self::Refused(error, outcome)
-    }
-}
 
 /// The attempts of one run.
 pub(super) struct Attempts<'a> {
@@ -144,7 +129,8 @@ impl<'a> Attempts<'a> {
             usage: turn.record.usage,
             session_id: turn.record.session_id.clone(),
         };
-        let verdict = self.verdict(&mut turn, judge, ledger);
+        self.notice_drop(&mut turn, ledger);
+        let verdict = Verdict::of(&mut turn, self.spec, &self.plan, judge);
         let (signal, resumable) = (turn.signal, turn.record.session_id.clone().map(SessionRequest::Resume));
         ledger.record(turn.record);
         match verdict {
@@ -170,90 +156,6 @@ impl<'a> Attempts<'a> {
             }
             Verdict::Failed(end) => self.after_failure(attempt, end, said, ledger).await,
         }
-    }
-
-    fn verdict(&mut self, turn: &mut Turn, judge: &mut Judge<'_>, ledger: &mut Ledger) -> Verdict {
-        let tag = self.spec.tag();
-        match &turn.end {
-            TurnEnd::Completed(StopReason::Complete) => self.answer(turn, judge, ledger),
-            TurnEnd::Completed(StopReason::OutputLimit | StopReason::ContextLimit)
-            | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
-                Verdict::refused(ExtractError::truncated(tag, turn.located.take()))
-            }
-            TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {
-                Verdict::refused(ExtractError::refused(tag, turn.located.take()))
-            }
-            TurnEnd::Completed(StopReason::Filtered) => {
-                Verdict::refused(ExtractError::filtered(tag, turn.located.take()))
-            }
-            TurnEnd::Failed(FailureKind::SchemaRefused, why) if turn.native.is_some() => {
-                Verdict::SchemaRefused(why.clone())
-            }
-            TurnEnd::Failed(FailureKind::InvalidAnswer, why) if turn.native.is_some() => {
-                Verdict::Refused(document::no_value(self.spec, why), AttemptOutcome::NativeMissing)
-            }
-            end => Verdict::Failed(end.clone()),
-        }
-    }
-
-    /// Judges a turn that was a success, by the agent's account.
-    fn answer(&mut self, turn: &mut Turn, judge: &mut Judge<'_>, ledger: &mut Ledger) -> Verdict {
-        let located = turn.located.take();
-        let Some(heard) = turn.native.take() else { return self.block(located, judge) };
-        if heard.is_dropped() {
-            let why = listener::dropped(self.stage.agent.name());
-            if !self.plan.may_fall_back() {
-                return Verdict::SchemaRefused(why);
-            }
-            self.fall_back(&why, ledger);
-            return self.block(located, judge);
-        }
-        let found = match heard.document() {
-            Some(found) => self.document(found, judge),
-            None => {
-                let why = "the agent reports success";
-                Verdict::Refused(document::no_value(self.spec, why), AttemptOutcome::NativeMissing)
-            }
-        };
-        match found {
-            // What is no JSON is no value of the program's own structured output; words may have brought one.
-            Verdict::Refused(_, AttemptOutcome::NativeMissing | AttemptOutcome::JsonParse)
-                if self.plan.takes_blocks() =>
-            {
-                match self.block(located, judge) {
-                    Verdict::Refused(error, _) if error.stage() == OutputStage::Missing => found,
-                    of_block => of_block,
-                }
-            }
-            found => found,
-        }
-    }
-
-    /// Judges the block that the prompt has asked for.
-    fn block(&self, located: Option<Locator>, judge: &mut Judge<'_>) -> Verdict {
-        let judged = match located {
-            Some(locator) => judge(Candidate::Located(locator)),
-            None => Err(ExtractError::missing(self.spec.tag(), Seen::Nothing)),
-        };
-        judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Tag))
-    }
-
-    /// Judges the answer of the program's own structured output, as a block is judged.
-    fn document(&self, found: Document, judge: &mut Judge<'_>) -> Verdict {
-        let Some(lowering) = self.plan.lowering() else {
-            return Verdict::refused(ExtractError::missing(self.spec.tag(), Seen::Nothing));
-        };
-        let text = match found {
-            Document::Value(value) => value.to_string(),
-            Document::Text(text) => text,
-            Document::Oversize(text) => {
-                return Verdict::refused(ExtractError::oversize(self.spec.tag(), text, MAX_BLOCK_BYTES));
-            }
-        };
-        let judged = document::block_of(self.spec, lowering, &text)
-            .and_then(|block| judge(Candidate::Block(block)))
-            .map_err(|error| document::explain(error, self.spec, lowering));
-        judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Native))
     }
 
     fn after_refusal(
@@ -307,6 +209,15 @@ impl<'a> Attempts<'a> {
         self.fall_back(&why, ledger);
         let correction = self.refused.as_ref().map(|error| error.feedback(self.retries_left));
         Ok(Next::Say((correction.unwrap_or(prompt), session)))
+    }
+
+    /// Leaves the schema to words where the program has dropped it without a word, and the turn went on to its end.
+    fn notice_drop(&mut self, turn: &mut Turn, ledger: &mut Ledger) {
+        let is_dropped = turn.native.as_ref().is_some_and(Heard::is_dropped);
+        if is_dropped && matches!(turn.end, TurnEnd::Completed(_)) && self.plan.may_fall_back() {
+            turn.native = None;
+            self.fall_back(verdict::DROPPED, ledger);
+        }
     }
 
     /// Leaves the schema to words for the rest of the run.
@@ -384,18 +295,4 @@ fn not_obtained(
         form,
         &ledger.work,
     ))
-}
-
-fn outcome_of(stage: OutputStage) -> AttemptOutcome {
-    match stage {
-        OutputStage::Missing => AttemptOutcome::Missing,
-        OutputStage::Unclosed => AttemptOutcome::Unclosed,
-        OutputStage::JsonParse => AttemptOutcome::JsonParse,
-        OutputStage::SchemaValidate => AttemptOutcome::SchemaValidate,
-        OutputStage::Rejected => AttemptOutcome::Rejected,
-        OutputStage::Refused => AttemptOutcome::Refused,
-        OutputStage::Filtered => AttemptOutcome::Filtered,
-        OutputStage::Truncated => AttemptOutcome::Truncated,
-        OutputStage::Empty => AttemptOutcome::Empty,
-    }
 }

@@ -1,0 +1,105 @@
+//! Which programs hold an answer to a schema themselves, from which version on, and with which models: rows with dates and
+//! sources.
+//!
+//! A model that is in no row is not refused: nothing is known of it. Users say what they know with the agent's own
+//! `native_output`.
+
+use sandcastle_core::Support;
+use sandcastle_core::agent::{AgentCommand, NativeOutput, VersionCheck};
+
+/// Holds what is known of the structured output of one program.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct NativeFacts {
+    /// The oldest version that does it right.
+    pub since: &'static str,
+    /// The oldest that takes a schema where it goes on with a session.
+    pub resumed_since: &'static str,
+    /// How the names of models begin with which it is known to work.
+    pub models: &'static [&'static str],
+    /// The day on which that was looked at last.
+    pub seen: &'static str,
+    /// Where it is from.
+    pub sources: &'static [&'static str],
+}
+
+/// Claude Code offers the schema as a tool and checks its arguments, whatever the model. Before 2.1.187 a model may call that
+/// tool again and again; a schema that cannot be compiled is dropped without a word, which its first event shows.
+pub(crate) const CLAUDE_CODE: &NativeFacts = &NativeFacts {
+    since: "2.1.187",
+    resumed_since: "2.1.187",
+    models: &["claude-", "default", "fable", "haiku", "opus", "sonnet"],
+    seen: "2026-11-30",
+    sources: &[
+        "https://code.claude.com/docs/en/cli-reference",
+        "https://github.com/anthropics/claude-code/blob/main/CHANGELOG.md",
+        "runs of 2.1.197",
+    ],
+};
+
+/// Codex hands the schema to the model's service and checks nothing. In some versions before 0.80.0 it did so for some of its
+/// models only; a resumed turn has had the option since 0.132.0.
+pub(crate) const CODEX: &NativeFacts = &NativeFacts {
+    since: "0.80.0",
+    resumed_since: "0.132.0",
+    models: &["codex-", "gpt-4.1", "gpt-4o", "gpt-5", "o3", "o4-mini"],
+    seen: "2026-11-30",
+    sources: &[
+        "https://platform.openai.com/docs/guides/structured-outputs",
+        "https://github.com/openai/codex/issues/4181",
+        "https://github.com/openai/codex/pull/23123",
+        "runs of 0.171.0",
+    ],
+};
+
+/// Says where the requests of a program go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// To the service that the program was made for, as far as its options tell.
+    Own,
+    /// To another one, of which nothing is known.
+    Other,
+}
+
+impl NativeFacts {
+    /// Completes what a program says of itself by what is known of it.
+    pub(crate) fn complete(
+        &self,
+        native: NativeOutput,
+        command: AgentCommand,
+        support: Support,
+    ) -> NativeOutput {
+        let check = VersionCheck::new(command.arg("--version"), self.since).resumed_since(self.resumed_since);
+        native.with_support(support).with_version(check)
+    }
+
+    /// Returns what is known of a model. One that the program chooses itself is one of those that it was made for.
+    pub(crate) fn support(&self, model: Option<&str>, service: Service) -> Support {
+        let is_listed =
+            model.is_none_or(|model| self.models.iter().any(|beginning| model.starts_with(beginning)));
+        if is_listed && service == Service::Own { Support::Declared } else { Support::Unlisted }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_a_date_and_a_source() {
+        for row in [CLAUDE_CODE, CODEX] {
+            let [year, month, day] = row.seen.split('-').collect::<Vec<_>>()[..] else { panic!("{row:?}") };
+            assert!(year.len() == 4 && month.len() == 2 && day.len() == 2, "{row:?}");
+            assert!(!row.sources.is_empty() && !row.models.is_empty(), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_model_or_a_service_that_nobody_has_listed_is_unknown_and_not_refused() {
+        let of = |model, service| CODEX.support(model, service);
+        assert_eq!(of(Some("gpt-5.5"), Service::Own), Support::Declared);
+        assert_eq!(of(None, Service::Own), Support::Declared);
+        assert_eq!(of(Some("qwen3"), Service::Own), Support::Unlisted);
+        assert_eq!(of(Some("gpt-5.5"), Service::Other), Support::Unlisted);
+    }
+}

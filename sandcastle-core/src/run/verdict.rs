@@ -1,0 +1,134 @@
+//! What one turn is worth as an attempt at an output.
+//!
+//! Every answer is judged by the same contract, whether it is a block in what was said or the document of a program's own
+//! structured output. Nothing is unwrapped, decoded twice or guessed.
+
+use super::driver::{Candidate, Judge};
+use super::iteration::{Turn, TurnEnd};
+use super::native::{Document, Heard};
+use super::plan::SchemaPlan;
+use crate::event::{FailureKind, StopReason};
+use crate::output::locate::{Locator, MAX_BLOCK_BYTES};
+use crate::output::lower::Lowering;
+use crate::output::{ExtractError, OutputSpec, Seen, Stage, document};
+use crate::strategy::AnswerGuarantee;
+use crate::work::AttemptOutcome;
+
+/// How it is said that a program has dropped a schema.
+pub(super) const DROPPED: &str = "the program did not take it, and did not say why";
+
+/// What became of one turn as an attempt.
+pub(super) enum Verdict {
+    Accepted(String, AnswerGuarantee),
+    Refused(ExtractError, AttemptOutcome),
+    /// The schema itself was refused, for this reason.
+    SchemaRefused(String),
+    Failed(TurnEnd),
+}
+
+impl Verdict {
+    /// Judges a turn that has ended.
+    pub(super) fn of(turn: &mut Turn, spec: &OutputSpec, plan: &SchemaPlan, judge: &mut Judge<'_>) -> Self {
+        let tag = spec.tag();
+        match &turn.end {
+            TurnEnd::Completed(StopReason::Complete) => {
+                let located = turn.located.take();
+                match turn.native.take().zip(plan.lowering()) {
+                    None => block(located, spec, judge),
+                    Some((heard, lowering)) => native(heard, lowering, located, (spec, plan), judge),
+                }
+            }
+            TurnEnd::Completed(StopReason::OutputLimit | StopReason::ContextLimit)
+            | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
+                Self::refused(ExtractError::truncated(tag, turn.located.take()))
+            }
+            TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {
+                Self::refused(ExtractError::refused(tag, turn.located.take()))
+            }
+            TurnEnd::Completed(StopReason::Filtered) => {
+                Self::refused(ExtractError::filtered(tag, turn.located.take()))
+            }
+            TurnEnd::Failed(FailureKind::SchemaRefused, why) if turn.native.is_some() => {
+                Self::SchemaRefused(why.clone())
+            }
+            TurnEnd::Failed(FailureKind::InvalidAnswer, why) if turn.native.is_some() => {
+                Self::without_value(spec, why)
+            }
+            end => Self::Failed(end.clone()),
+        }
+    }
+
+    fn refused(error: ExtractError) -> Self {
+        let outcome = outcome_of(error.stage());
+        Self::Refused(error, outcome)
+    }
+
+    fn without_value(spec: &OutputSpec, why: &str) -> Self {
+        Self::Refused(document::no_value(spec, why), AttemptOutcome::NativeMissing)
+    }
+}
+
+/// Judges the block that the prompt has asked for.
+fn block(located: Option<Locator>, spec: &OutputSpec, judge: &mut Judge<'_>) -> Verdict {
+    let judged = match located {
+        Some(locator) => judge(Candidate::Located(locator)),
+        None => Err(ExtractError::missing(spec.tag(), Seen::Nothing)),
+    };
+    judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Tag))
+}
+
+/// Judges a turn whose program held the answer to the schema.
+fn native(
+    heard: Heard,
+    lowering: &Lowering,
+    located: Option<Locator>,
+    (spec, plan): (&OutputSpec, &SchemaPlan),
+    judge: &mut Judge<'_>,
+) -> Verdict {
+    if heard.is_dropped() {
+        return Verdict::SchemaRefused(DROPPED.to_owned());
+    }
+    let verdict = match heard.document() {
+        Some(found) => judged(found, lowering, spec, judge),
+        None => Verdict::without_value(spec, "the agent reports success and gave none"),
+    };
+    // What is no JSON is no value; words may have brought one.
+    let is_absent =
+        matches!(verdict, Verdict::Refused(_, AttemptOutcome::NativeMissing | AttemptOutcome::JsonParse));
+    if !is_absent || !plan.takes_blocks() {
+        return verdict;
+    }
+    match block(located, spec, judge) {
+        Verdict::Refused(error, _) if error.stage() == Stage::Missing => verdict,
+        of_block => of_block,
+    }
+}
+
+/// Judges the document of a program's own structured output.
+fn judged(found: Document, lowering: &Lowering, spec: &OutputSpec, judge: &mut Judge<'_>) -> Verdict {
+    let text = match found {
+        Document::Value(value) => value.to_string(),
+        Document::Text(text) => text,
+        Document::Oversize(text) => {
+            return Verdict::refused(ExtractError::oversize(spec.tag(), text, MAX_BLOCK_BYTES));
+        }
+    };
+    let judged = document::block_of(spec, lowering, &text)
+        .and_then(|block| judge(Candidate::Block(block)))
+        .map_err(|error| document::explain(error, spec, lowering));
+    judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Native))
+}
+
+fn outcome_of(stage: Stage) -> AttemptOutcome {
+    match stage {
+        Stage::Missing => AttemptOutcome::Missing,
+        Stage::Unclosed => AttemptOutcome::Unclosed,
+        Stage::JsonParse => AttemptOutcome::JsonParse,
+        Stage::SchemaValidate => AttemptOutcome::SchemaValidate,
+        Stage::Rejected => AttemptOutcome::Rejected,
+        Stage::Refused => AttemptOutcome::Refused,
+        Stage::Filtered => AttemptOutcome::Filtered,
+        Stage::Truncated => AttemptOutcome::Truncated,
+        Stage::Empty => AttemptOutcome::Empty,
+    }
+}
