@@ -194,7 +194,7 @@ async fn answered(
 ) -> Result<Ending> {
     ledger.asked(spec);
     let plan = plan.settle(stage, spec, (&prompt, &session)).await?;
-    ledger.chose(plan.choice());
+    ledger.chose(&plan);
     let file = match plan.text_for_file() {
         Some(text) => Some(SchemaFile::write(text, job.settings.sandbox.sharing(), stage).await?),
         None => None,

@@ -120,7 +120,8 @@ pub enum RunEvent {
         /// How many there were.
         commits: u32,
     },
-    /// It was decided how the schema of the output reaches the model; told again when that changes.
+    /// It was decided how the schema of the output reaches the model; told again when that changes, and not at all where
+    /// [`OutputStrategy::Tag`](crate::OutputStrategy::Tag) was asked for.
     StrategyChosen {
         /// How, and why.
         choice: Box<StrategyChoice>,

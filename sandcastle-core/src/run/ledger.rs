@@ -13,6 +13,7 @@ use super::event::RunEvent;
 use super::log::{Header, LogName, RunLog};
 use super::notes;
 use super::outcome;
+use super::plan::SchemaPlan;
 use super::sessions::Captured;
 use super::setup::Notice;
 use super::workplace::Workplace;
@@ -22,7 +23,7 @@ use crate::id::{BranchName, CommitId, SessionId};
 use crate::journal::{Journal, Outcome};
 use crate::output::OutputSpec;
 use crate::secret::Secrets;
-use crate::strategy::StrategyChoice;
+use crate::strategy::{OutputStrategy, StrategyChoice};
 use crate::work::{Commit, Iteration, Usage, Work};
 use crate::worktree::{Closed, Gathered, Landed, Landing, Origin, Place};
 
@@ -159,10 +160,14 @@ impl Ledger {
         }
     }
 
-    /// Notes how the schema of the output reaches the model from now on.
-    pub(super) fn chose(&mut self, choice: &StrategyChoice) {
-        self.tell(&RunEvent::StrategyChosen { choice: Box::new(choice.clone()) });
+    /// Notes how the schema of the output reaches the model from now on. Where words were asked for there was no choice, and
+    /// nothing to tell.
+    pub(super) fn chose(&mut self, plan: &SchemaPlan) {
+        let choice = plan.choice();
         self.strategy = Some(choice.clone());
+        if plan.wanted() != OutputStrategy::Tag {
+            self.tell(&RunEvent::StrategyChosen { choice: Box::new(choice.clone()) });
+        }
     }
 
     /// Notes the answer that was accepted.

@@ -103,6 +103,10 @@ impl SchemaPlan {
         Ok(plan)
     }
 
+    pub(super) fn wanted(&self) -> OutputStrategy {
+        self.wanted
+    }
+
     pub(super) fn choice(&self) -> &StrategyChoice {
         &self.choice
     }

@@ -226,7 +226,7 @@ impl<'a> Attempts<'a> {
         ledger
             .warn(format!("the answer is asked for by the tag, because the schema was refused: {why:.600}"));
         self.plan.fall_back(format!("`native`: the schema was refused: {why:.600}"));
-        ledger.chose(self.plan.choice());
+        ledger.chose(&self.plan);
     }
 
     fn can_resume(&self) -> bool {

@@ -146,6 +146,8 @@ const FLAGS: &[(&str, &str)] = &[
     ("`max_iterations`", "`--max-iterations`"),
     ("`max_retries`", "`--max-retries`"),
     ("as the model", "with `--model`"),
+    ("the strategy `auto` or `tag`", "`--strategy auto` or `--strategy tag`"),
+    ("the strategy `tag`", "`--strategy tag`"),
 ];
 
 /// Says a hint of the library in the words of somebody who types flags.
@@ -190,6 +192,7 @@ fn describe_output(json: &mut Map<String, Value>, output: &StructuredOutputError
     json.insert("tag".into(), json!(output.tag));
     json.insert("raw_matched".into(), json!(output.raw_matched));
     json.insert("problems".into(), json!(output.problems));
+    json.insert("strategy".into(), json!(output.strategy));
 }
 
 fn kind_name(kind: ErrorKind) -> &'static str {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
+use sandcastle::OutputStrategy;
 
 use super::value::seconds;
 use super::{AgentArgs, PromptArgs, SessionArgs, SiteArgs};
@@ -20,9 +21,9 @@ pub(crate) struct RunArgs {
     /// How often to ask again after an invalid answer, 0 to 10 [default: 0].
     #[arg(long, value_name = "N", requires = "tag")]
     pub(crate) max_retries: Option<u32>,
-    /// How the schema reaches the model.
-    #[arg(long, value_enum, default_value_t = Strategy::Tag)]
-    pub(crate) strategy: Strategy,
+    /// How the schema reaches the model [default: tag].
+    #[arg(long, value_enum, requires = "tag")]
+    pub(crate) strategy: Option<Strategy>,
     /// How many agent processes may run one after the other.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) max_iterations: u32,
@@ -59,6 +60,20 @@ pub(crate) struct OutputArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Strategy {
-    /// The prompt asks for a tag.
+    /// By words: the prompt asks for the tag.
     Tag,
+    /// By the agent's own structured output; an error where it has none, is too old, or cannot take the schema.
+    Native,
+    /// By the agent's own structured output where that is known to work; otherwise by words.
+    Auto,
+}
+
+impl From<Strategy> for OutputStrategy {
+    fn from(strategy: Strategy) -> Self {
+        match strategy {
+            Strategy::Tag => Self::Tag,
+            Strategy::Native => Self::Native,
+            Strategy::Auto => Self::Auto,
+        }
+    }
 }

@@ -43,6 +43,9 @@ pub(super) async fn run(args: RunArgs, reporter: &Reporter) -> Result<Exit, Fail
 async fn configured(args: &RunArgs) -> Result<RunOptions, Failure> {
     let mut options = options(&args.agent, &args.prompt, &args.session, &args.site).await?;
     options = options.max_iterations(args.max_iterations);
+    if let Some(strategy) = args.strategy {
+        options = options.output_strategy(strategy.into());
+    }
     for signal in &args.completion_signal {
         options = options.completion_signal(signal);
     }
@@ -68,6 +71,7 @@ fn described<O>(result: &RunResult<O>, output: &Value) -> Value {
         "attempts": result.attempts,
         "completion_signal": result.completion_signal,
         "answer_guarantee": result.answer_guarantee,
+        "strategy": result.strategy,
         "usage": result.usage,
         "session_id": result.session_id(),
         "text": result.text,

@@ -21,6 +21,9 @@ pub(super) fn event(event: &RunEvent, verbosity: Verbosity) -> Option<String> {
                 if *commits == 1 { "commit" } else { "commits" }
             )
         }
+        RunEvent::StrategyChosen { choice } => {
+            format!("  output by `{}`: {}", choice.strategy, choice.reason)
+        }
         RunEvent::IterationStarted { number } => format!("agent process {number}"),
         RunEvent::AttemptFailed {
             number,
