@@ -125,10 +125,14 @@ pub enum FailureKind {
     Request,
     /// A limit on turns or money was reached.
     Limit,
+    /// The money was used up that [`AgentRequest::max_cost`](crate::agent::AgentRequest::max_cost) allowed.
+    Budget,
     /// The model ran into its output limit.
     OutputLimit,
     /// The model refused to answer.
     Refused,
+    /// The model's service held the answer back because of what it says.
+    Filtered,
     /// The session to resume or fork is not known.
     SessionNotFound,
     /// The turn was interrupted.

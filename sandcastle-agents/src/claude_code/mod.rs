@@ -12,7 +12,9 @@ mod wire;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
+use sandcastle_core::agent::{
+    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, Metering, SessionPlace,
+};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
 use sandcastle_core::session::SessionTransfer;
@@ -27,8 +29,12 @@ pub(crate) use self::decode::ClaudeDecoder;
 pub(crate) const NAME: &str = "claude-code";
 
 /// What the program can do.
-pub(crate) const CAPABILITIES: Capabilities =
-    Capabilities::none().with_resume().with_fork().with_interactive();
+pub(crate) const CAPABILITIES: Capabilities = Capabilities::none()
+    .with_resume()
+    .with_fork()
+    .with_interactive()
+    .with_tokens(Metering::AtTheEnd)
+    .with_cost(Metering::AtTheEnd);
 
 /// Runs Claude Code.
 ///

@@ -14,7 +14,7 @@ use crate::json::{Lenient, Text};
 /// that it did, and the service's own words are surer than a number.
 const WORDINGS: &[(&str, FailureKind)] = &[
     ("max_output_tokens", FailureKind::OutputLimit),
-    ("content_filter", FailureKind::Refused),
+    ("content_filter", FailureKind::Filtered),
     ("no rollout found", FailureKind::SessionNotFound),
     ("usage limit", FailureKind::Limit),
     ("usage_limit", FailureKind::Limit),
@@ -98,6 +98,10 @@ mod tests {
             (
                 "stream disconnected before completion: Incomplete response returned, reason: max_output_tokens",
                 FailureKind::OutputLimit,
+            ),
+            (
+                "stream disconnected before completion: Incomplete response returned, reason: content_filter",
+                FailureKind::Filtered,
             ),
             ("You've hit your usage limit. Try again at 9 pm.", FailureKind::Limit),
             (r#"{"error":{"type":"invalid_request_error","message":"no"}}"#, FailureKind::Request),

@@ -12,7 +12,9 @@ mod wire;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
+use sandcastle_core::agent::{
+    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, Metering, SessionPlace,
+};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
 use sandcastle_core::session::SessionTransfer;
@@ -28,7 +30,7 @@ pub(crate) const NAME: &str = "codex";
 
 /// What the program can do.
 pub(crate) const CAPABILITIES: Capabilities =
-    Capabilities::none().with_resume().with_fork().with_interactive();
+    Capabilities::none().with_resume().with_fork().with_interactive().with_tokens(Metering::AtTheEnd);
 
 /// Runs Codex.
 ///

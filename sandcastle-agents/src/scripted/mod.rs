@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sandcastle_core::agent::{
-    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace, StopRequest,
+    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, Metering, SessionPlace, StopRequest,
 };
 use sandcastle_core::secret::Variables;
 use sandcastle_core::session::SessionRequest;
@@ -30,8 +30,12 @@ pub use self::turn::{LeftOutput, Turn};
 pub(crate) const NAME: &str = "scripted";
 
 /// What it can do.
-pub(crate) const CAPABILITIES: Capabilities =
-    Capabilities::none().with_resume().with_fork().with_interactive();
+pub(crate) const CAPABILITIES: Capabilities = Capabilities::none()
+    .with_resume()
+    .with_fork()
+    .with_interactive()
+    .with_tokens(Metering::Running)
+    .with_cost(Metering::Running);
 
 /// Plays a script as a real process.
 ///
