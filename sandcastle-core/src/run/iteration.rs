@@ -21,6 +21,7 @@ use super::shell::Bounds;
 use super::trace;
 use super::workplace::Workplace;
 use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
+use crate::budget::{Budget, Spent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
 use crate::id::SessionId;
@@ -43,6 +44,7 @@ pub(super) struct Stage<'a> {
     pub(super) env: &'a [(OsString, OsString)],
     pub(super) signals: Vec<String>,
     pub(super) limits: Limits,
+    pub(super) budget: Budget,
     pub(super) cancel: CancellationToken,
     pub(super) bounds: Bounds<'a>,
     pub(super) sessions: Sessions,
@@ -69,6 +71,7 @@ pub(super) enum TurnEnd {
     Lost(String),
     Idle,
     OutOfTime,
+    OverBudget(Spent),
     Cancelled,
 }
 
@@ -94,6 +97,7 @@ impl<'a> Stage<'a> {
             env: job.checked.environment.variables(),
             signals: job.settings.signals(),
             limits: job.limits,
+            budget: job.settings.budget,
             cancel: job.settings.cancel.clone(),
             bounds: job.bounds(),
             sessions: job.sessions(),
@@ -129,6 +133,7 @@ impl<'a> Stage<'a> {
         spec: Option<&OutputSpec>,
         ledger: &mut Ledger,
     ) -> Result<Turn> {
+        ledger.afford(&self.budget, &format!("start `{}` again", self.agent.name()))?;
         let number = ledger.next_process();
         ledger.tell(&RunEvent::IterationStarted { number });
         let locator = spec.map(OutputSpec::locator);
@@ -152,7 +157,9 @@ impl<'a> Stage<'a> {
         locator: Option<Locator>,
         ledger: &mut Ledger,
     ) -> Result<Turn> {
-        let command = self.agent.command(&AgentRequest::new(prompt, &self.cwd, session))?;
+        let request = AgentRequest::new(prompt, &self.cwd, session)
+            .with_max_cost(self.budget.money_left(&ledger.work.usage));
+        let command = self.agent.command(&request)?;
         if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {
             ledger.warn(warning);
         }
@@ -175,6 +182,7 @@ impl<'a> Stage<'a> {
             _ => listener.listen_to_the_end(&mut running, stop, ledger).await,
         }
         let turn = listener.conclude(&end, running.stderr(), begun, ledger);
+        ledger.look_for_a_price(&self.budget, self.agent.name(), &turn.record.usage);
         ledger.tell(&RunEvent::IterationEnded { exit: turn.record.exit, usage: turn.record.usage });
         Ok(turn)
     }

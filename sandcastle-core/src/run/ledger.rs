@@ -23,7 +23,7 @@ use crate::journal::{Journal, Outcome};
 use crate::output::OutputSpec;
 use crate::secret::Secrets;
 use crate::work::{Commit, Iteration, Usage, Work};
-use crate::worktree::{Closed, Gathered, Landed, Landing, Origin, Place};
+use crate::worktree::{Closed, Gathered, Landed, Landing, Origin, Place, Plan};
 
 /// The most warnings of an agent that are kept; all of them are in the log.
 const MAX_AGENT_WARNINGS: usize = 100;
@@ -46,6 +46,8 @@ pub(super) struct Ledger {
     captured: usize,
     /// What each session had used when it was last heard of.
     totals: HashMap<SessionId, Usage>,
+    /// Whether it was told that the budget is spent.
+    pub(super) budget_told: bool,
 }
 
 impl Ledger {
@@ -97,6 +99,7 @@ impl Ledger {
             gathered: None,
             captured: 0,
             totals: HashMap::new(),
+            budget_told: false,
         }
     }
 
@@ -144,6 +147,13 @@ impl Ledger {
         }
         if commits > 0 {
             self.tell(&RunEvent::Merged { source: source.clone(), target: target.clone(), commits });
+        }
+    }
+
+    /// Notes that nothing of an iteration has landed. Without anything of value its own branch is gone, too.
+    pub(super) fn replaced(&mut self, plan: &Plan) {
+        if plan.merges() && self.work.commits.is_empty() && self.work.preserved_worktree.is_none() {
+            self.work.branch = Some(plan.target_branch().clone());
         }
     }
 
@@ -284,7 +294,7 @@ impl Ledger {
         self.work.branch = Some(now);
     }
 
-    fn warn_once(&mut self, message: String) {
+    pub(super) fn warn_once(&mut self, message: String) {
         if !self.work.warnings.contains(&message) {
             self.warn(message);
         }
@@ -299,9 +309,15 @@ impl Ledger {
         origin: Option<&SessionId>,
         total: Usage,
     ) -> Usage {
-        let inherited = origin.and_then(|origin| self.total_of(origin));
-        let before = self.totals.insert(session.clone(), total).or(inherited).unwrap_or_default();
-        total.since(&before)
+        let used = self.used_by_now(session, origin, total);
+        self.totals.insert(session.clone(), total);
+        used
+    }
+
+    /// As [`used_in_session`](Self::used_in_session), while the process goes on.
+    pub(super) fn used_by_now(&self, session: &SessionId, origin: Option<&SessionId>, total: Usage) -> Usage {
+        let inherited = || origin.and_then(|origin| self.total_of(origin));
+        total.since(&self.total_of(session).or_else(inherited).unwrap_or_default())
     }
 
     /// Notes what a session had used before this run.

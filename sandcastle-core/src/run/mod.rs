@@ -4,7 +4,7 @@
 //! anything is touched, `driver` makes the sandbox and goes through the iterations, `hooks` are run when worktree and
 //! sandbox are ready, `expansion` runs the shell expressions of the prompt (both through `shell`, within the `timeouts`),
 //! `iteration` plays one agent process to its end while `listener` reads what it prints, `retry` goes through the
-//! attempts at a structured output, `sessions` brings conversations to the agent and from it, and `outcome` is what the
+//! attempts at a structured output, `fallback` gives what stands in for one, `spending` keeps to the budget, `sessions` brings conversations to the agent and from it, and `outcome` is what the
 //! caller gets. `ledger` holds what has been done so far, on
 //! the good way and on every bad one.
 //!
@@ -21,6 +21,7 @@ mod environment;
 mod event;
 mod expansion;
 mod failure;
+mod fallback;
 mod ground;
 mod hooks;
 mod interactive;
@@ -40,6 +41,7 @@ mod setup;
 mod shared;
 mod shell;
 mod site;
+mod spending;
 #[cfg(test)]
 mod tests;
 mod timeouts;

@@ -18,6 +18,7 @@ use super::outcome::{Ending, StructuredOutputError};
 use super::trace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
+use crate::output::locate::Locator;
 use crate::output::{ExtractError, OutputSpec, Seen, Stage as OutputStage};
 use crate::session::SessionRequest;
 use crate::strategy::AnswerGuarantee;
@@ -124,8 +125,11 @@ impl<'a> Attempts<'a> {
     fn verdict(&self, turn: &mut Turn, judge: &mut Judge<'_>) -> Verdict {
         let tag = self.spec.tag();
         match &turn.end {
+            TurnEnd::Completed(StopReason::Complete) if !turn.spoke => {
+                Verdict::Refused(ExtractError::empty(tag))
+            }
             TurnEnd::Completed(StopReason::Complete) => match turn.located.take() {
-                Some(locator) => judge(locator).map_or_else(Verdict::Refused, Verdict::Accepted),
+                Some(locator) => read(locator, judge).map_or_else(Verdict::Refused, Verdict::Accepted),
                 None => Verdict::Refused(ExtractError::missing(tag, Seen::Nothing)),
             },
             TurnEnd::Completed(StopReason::OutputLimit | StopReason::ContextLimit)
@@ -135,7 +139,7 @@ impl<'a> Attempts<'a> {
             TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {
                 Verdict::Refused(ExtractError::refused(tag, turn.located.take()))
             }
-            TurnEnd::Completed(StopReason::Filtered) => {
+            TurnEnd::Completed(StopReason::Filtered) | TurnEnd::Failed(FailureKind::Filtered, _) => {
                 Verdict::Refused(ExtractError::filtered(tag, turn.located.take()))
             }
             end => Verdict::Failed(end.clone()),
@@ -154,7 +158,11 @@ impl<'a> Attempts<'a> {
         if may_retry && session.is_none() {
             ledger.warn("the answer cannot be corrected: the agent named no session to resume".to_owned());
         }
-        let next = session.filter(|_| may_retry);
+        let mut next = session.filter(|_| may_retry);
+        let unpaid = next.as_ref().and_then(|_| ledger.afford(&self.stage.budget, "ask again").err());
+        if unpaid.is_some() {
+            next = None;
+        }
         ledger.tell(&RunEvent::AttemptFailed {
             number: attempt.number,
             outcome: attempt.outcome,
@@ -162,7 +170,7 @@ impl<'a> Attempts<'a> {
             remaining: if next.is_some() { self.retries_left } else { 0 },
         });
         ledger.work.attempts.push(attempt);
-        let Some(session) = next else { return Err(not_obtained(error, None, ledger)) };
+        let Some(session) = next else { return Err(not_obtained(error, unpaid.as_ref(), ledger)) };
         self.retries_left -= 1;
         let feedback = error.feedback(self.retries_left);
         self.refused = Some(error);
@@ -210,6 +218,13 @@ impl<'a> Attempts<'a> {
     }
 }
 
+/// Judges what was located in an answer, and returns the block, as the agent wrote it.
+fn read(locator: Locator, judge: &mut Judge<'_>) -> Result<String, ExtractError> {
+    let block = locator.finish()?;
+    judge(block.as_str())?;
+    Ok(block.into_string())
+}
+
 /// Numbers what follows `count` others.
 fn following(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1)
@@ -217,12 +232,13 @@ fn following(count: usize) -> u32 {
 
 /// Words the failure; `interrupted` is what kept the last correction from being answered.
 fn not_obtained(error: ExtractError, interrupted: Option<&Error>, ledger: &Ledger) -> Error {
+    let spent = interrupted.and_then(|error| error.spent().copied());
     let attempts = ledger.work.attempts.len();
     let attempts = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
     let interrupted = interrupted.map(|error| format!("; then it failed to {error}")).unwrap_or_default();
     let message = format!("get a valid `<{}>` in {attempts}: {error}{interrupted}", error.tag);
     Error::new(ErrorKind::StructuredOutput, message)
-        .with_source(StructuredOutputError::new(error, &ledger.work))
+        .with_source(StructuredOutputError::new(error, &ledger.work).with_spent(spent))
 }
 
 fn outcome_of(stage: OutputStage) -> AttemptOutcome {
