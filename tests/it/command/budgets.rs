@@ -26,6 +26,7 @@ async fn a_budget_that_is_spent_ends_the_run_with_its_figures() {
     let shown = desk.runs(&["show", run]);
     assert!(shown.to_string().contains("the budget of $0.5 is spent"), "{shown}");
 
+    let script = one_turn(&json!([{ "used": { "input_tokens": 90, "output_tokens": 10 } }, "hang"]));
     let ended = desk.play(&script, &["--prompt", "go", "--max-tokens", "100"]).run();
     assert_eq!(json_of(&ended)["error"]["budget"], json!({ "kind": "tokens", "limit": 100, "used": 100 }));
 }

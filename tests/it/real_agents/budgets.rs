@@ -16,10 +16,8 @@ async fn claude_code_holds_itself_to_what_is_left() {
     let bench = subject.bench([Reply::text(BAD).usage(1000, 1000), at_work(1000, 1000)]).await;
     let once = subject.bench([Reply::text("done").usage(1000, 1000)]).await;
     let price = sandcastle::run(once.options()).await.unwrap().usage.cost_usd.expect("a price");
-    let seen = Seen::default();
     let limit = price * 2.5;
-    let options = seen.by(bench.options().max_cost(limit)).output::<Retried>();
-    let error = options.await.unwrap_err();
+    let error = sandcastle::run_with::<Retried>(bench.options().max_cost(limit)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StructuredOutput, "{error:#}");
     let output = error.structured_output().unwrap();
     assert_eq!((output.stage(), output.attempts.len()), (Stage::SchemaValidate, 2));
@@ -33,10 +31,11 @@ async fn claude_code_holds_itself_to_what_is_left() {
 #[tokio::test]
 async fn the_budget_of_claude_code_is_no_failure_of_the_agent() {
     let Some(subject) = Subject::claude_code() else { return };
-    let bench = subject.bench([at_work(1000, 1000)]).await;
-    let error = sandcastle::run_with::<N>(bench.options().max_cost(0.000_1)).await.unwrap_err();
+    let cheap = Reply::shell("echo 1 >>work.txt").usage(1, 1);
+    let bench = subject.bench([cheap, at_work(10_000, 10_000)]).await;
+    let error = sandcastle::run_with::<N>(bench.options().max_cost(0.01)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Budget, "{error:#}");
-    assert!(error.to_string().contains("the budget of $0.0001 is spent"), "{error:#}");
+    assert!(error.to_string().contains("the budget of $0.01 is spent"), "{error:#}");
     assert!(bench.repository.path().join("work.txt").exists(), "what was done is kept");
     bench.residents().assert_gone();
 }

@@ -1,6 +1,7 @@
 //! Budgets of money and tokens: what they end, when, and what is kept.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use sandcastle::agent::Metering;
 use sandcastle::event::FailureKind;
@@ -86,14 +87,8 @@ async fn a_good_answer_is_delivered_whatever_it_has_cost() {
 #[tokio::test]
 async fn an_answer_that_is_completed_as_a_last_word_counts() {
     let bench = Bench::new().await;
-    let completed = r#"{"completed":{"input_tokens":800,"output_tokens":300,"stop":"complete"}}"#;
-    let turn = Turn::new()
-        .say(GOOD)
-        .used(800, 300, None)
-        .shell(format!("trap 'exit 0' TERM; printf '%s\\n' '{completed}' >answer"))
-        .ignore_stop()
-        .sleep(std::time::Duration::from_millis(300))
-        .raw_line(completed);
+    let turn = Turn::new().say(GOOD).ignore_stop().used(700, 300, None).sleep(Duration::from_millis(300));
+    let turn = turn.usage(800, 300);
     let result = sandcastle::run_with::<N>(bench.options([turn]).max_tokens(1000)).await.unwrap();
     assert_eq!(result.output, N { n: 5 });
     assert!(result.warnings.iter().any(|warning| warning.contains("1100 were used")), "{result:#?}");

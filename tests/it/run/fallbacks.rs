@@ -207,8 +207,9 @@ async fn what_stood_in_does_not_come_along_to_the_next_turn() {
 #[tokio::test]
 async fn a_preview_is_short_masked_and_one_line() {
     let bench = Bench::new().await;
-    let long = format!("<result>\"a\n\x1b[2Jhunter2-hunter2 {}\"</result>", "x".repeat(500));
-    let options = bench.options([say(&long)]).secret("hunter2-hunter2").output::<N>();
+    // The end of the preview is in the middle of the secret.
+    let long = format!("<result>\"a\n\x1b[2J{}hunter2-hunter2\"</result>", "x".repeat(185));
+    let options = bench.options([say(&long)]).env("TOKEN", "hunter2-hunter2").output::<N>();
     let (options, told) = watched(options.canned(json!({ "n": 0 })).unwrap());
     options.await.unwrap();
     let told = told.lock().unwrap();
