@@ -37,9 +37,10 @@ pub use sandcastle_core::{
     Executed, Exit, ExtractError, Hook, Hooks, InteractiveOutput, InteractiveResult, Iteration, Logging,
     Network, NoOutput, NoSandbox, OutputFormat, OutputSpec, OutputStrategy, Podman, Problem, Result,
     RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions, SandboxProvider,
-    SchemaSupport, Secrets, SessionId, Snippet, SnippetStyle, Stage, StrategyChoice, StructuredOutputError,
-    Support, Timeouts, Usage, Work, Worktree, WorktreeOptions, agent, create_sandbox, create_worktree, event,
-    interactive, journal, jsonl, model, output, run, run_spec, run_with, sandbox, secret, session,
+    SchemaSupport, Secrets, SessionId, Snippet, SnippetStyle, Spent, Stage, StrategyChoice,
+    StructuredOutputError, Support, Timeouts, Usage, Work, Worktree, WorktreeOptions, agent, create_sandbox,
+    create_worktree, event, interactive, journal, jsonl, model, output, run, run_spec, run_with, sandbox,
+    secret, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;

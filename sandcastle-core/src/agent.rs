@@ -123,13 +123,36 @@ pub struct Capabilities {
     pub fork: bool,
     /// It has an interface for a person at a terminal.
     pub interactive: bool,
+    /// When it tells how many tokens it has used.
+    pub tokens: Metering,
+    /// When it tells what that costs.
+    pub cost: Metering,
+}
+
+/// Tells when an agent says what it has used, and so how closely it can be held to a budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Metering {
+    /// Never: it cannot be held to a budget.
+    #[default]
+    Absent,
+    /// When a process of it ends: no further one is started once the budget is spent.
+    AtTheEnd,
+    /// While it works: it is ended once the budget is spent.
+    Running,
 }
 
 impl Capabilities {
     /// Declares nothing.
     #[must_use]
     pub const fn none() -> Self {
-        Self { resume: false, fork: false, interactive: false }
+        Self {
+            resume: false,
+            fork: false,
+            interactive: false,
+            tokens: Metering::Absent,
+            cost: Metering::Absent,
+        }
     }
 
     /// Declares that sessions can be resumed by id.
@@ -152,6 +175,20 @@ impl Capabilities {
         self.interactive = true;
         self
     }
+
+    /// Declares when it tells how many tokens it has used.
+    #[must_use]
+    pub const fn with_tokens(mut self, metering: Metering) -> Self {
+        self.tokens = metering;
+        self
+    }
+
+    /// Declares when it tells what it costs.
+    #[must_use]
+    pub const fn with_cost(mut self, metering: Metering) -> Self {
+        self.cost = metering;
+        self
+    }
 }
 
 /// Asks an agent for one turn.
@@ -166,19 +203,29 @@ pub struct AgentRequest<'a> {
     pub session: &'a SessionRequest,
     /// What the program itself is to hold its answer to; only for an agent with a [`Agent::native_output`].
     pub schema: Option<RequestSchema<'a>>,
+    /// What this process may cost at the most, in US dollars, for a program that can hold itself to it. Whoever runs it
+    /// watches the budget all the same.
+    pub max_cost: Option<f64>,
 }
 
 impl<'a> AgentRequest<'a> {
     /// Creates a request.
     #[must_use]
     pub fn new(prompt: &'a str, cwd: &'a Path, session: &'a SessionRequest) -> Self {
-        Self { prompt, cwd, session, schema: None }
+        Self { prompt, cwd, session, schema: None, max_cost: None }
     }
 
     /// Sets what the program itself is to hold its answer to.
     #[must_use]
     pub fn with_schema(mut self, schema: Option<RequestSchema<'a>>) -> Self {
         self.schema = schema;
+        self
+    }
+
+    /// Sets what the process may cost.
+    #[must_use]
+    pub fn with_max_cost(mut self, dollars: Option<f64>) -> Self {
+        self.max_cost = dollars;
         self
     }
 }

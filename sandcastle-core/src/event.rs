@@ -128,10 +128,14 @@ pub enum FailureKind {
     Request,
     /// A limit on turns or money was reached.
     Limit,
+    /// The money was used up that [`AgentRequest::max_cost`](crate::agent::AgentRequest::max_cost) allowed.
+    Budget,
     /// The model ran into its output limit.
     OutputLimit,
     /// The model refused to answer.
     Refused,
+    /// The model's service held the answer back because of what it says.
+    Filtered,
     /// The model's service, or the program, refused the schema that the answer was to be held to.
     SchemaRefused,
     /// The program itself held the answer to the schema, and had none that fits however often it asked.

@@ -31,6 +31,7 @@ mod worktree;
 pub use tokio_util::sync::CancellationToken;
 
 pub use crate::agent::Agent;
+pub use crate::budget::Spent;
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::AgentEvent;
 pub use crate::id::{BranchName, CommitId, RunId, SessionId};

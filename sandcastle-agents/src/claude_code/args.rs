@@ -18,6 +18,10 @@ pub(super) fn unattended(agent: &ClaudeCode, request: &AgentRequest<'_>) -> Agen
     if let Some(RequestSchema::Text(schema)) = request.schema {
         command = command.args(["--json-schema", schema]);
     }
+    if let Some(dollars) = request.max_cost {
+        // It looks at what it has cost after each answer of the model, and ends the turn.
+        command = command.args(["--max-budget-usd".to_owned(), dollars.to_string()]);
+    }
     finished(agent, command).stdin(request.prompt)
 }
 
@@ -154,6 +158,13 @@ mod tests {
                         --effort xhigh --max-turns 3 --bare";
         assert_eq!(words(&command), expected);
         assert_eq!((Agent::env(&agent), command.env), (vec![("IS_SANDBOX".into(), "1".into())], Vec::new()));
+    }
+
+    #[test]
+    fn money_is_written_without_an_exponent() {
+        let request = AgentRequest::new("do it", Path::new("/work"), &SessionRequest::Fresh);
+        let command = ClaudeCode::new("").command(&request.with_max_cost(Some(0.000_000_5))).unwrap();
+        assert!(words(&command).ends_with(" --max-budget-usd 0.0000005"), "{}", words(&command));
     }
 
     #[test]

@@ -267,6 +267,7 @@ fn stop_reason(reason: Option<&str>) -> StopReason {
     match reason {
         Some("refusal") => StopReason::Refused,
         Some("max_tokens") => StopReason::OutputLimit,
+        Some("model_context_window_exceeded") => StopReason::ContextLimit,
         _ => StopReason::Complete,
     }
 }

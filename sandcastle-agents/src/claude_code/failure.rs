@@ -42,7 +42,8 @@ fn by_outcome(symptoms: &Symptoms<'_>) -> Option<FailureKind> {
         return Some(FailureKind::SessionNotFound);
     }
     match (symptoms.subtype, symptoms.terminal_reason, symptoms.stop_reason) {
-        ("error_max_turns" | "error_max_budget_usd", ..) => Some(FailureKind::Limit),
+        ("error_max_turns", ..) => Some(FailureKind::Limit),
+        ("error_max_budget_usd", ..) => Some(FailureKind::Budget),
         ("error_max_structured_output_retries", ..) => Some(FailureKind::InvalidAnswer),
         (_, "prompt_too_long", _) => Some(FailureKind::Request),
         (_, reason, _) if reason.starts_with("aborted") => Some(FailureKind::Interrupted),
@@ -101,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_limit_is_known_by_its_subtype() {
-        let subtype = "error_max_turns";
-        assert_eq!(classify(&Symptoms { subtype, ..Symptoms::default() }), FailureKind::Limit);
+        let kind = |subtype| classify(&Symptoms { subtype, ..Symptoms::default() });
+        assert_eq!(kind("error_max_turns"), FailureKind::Limit);
+        assert_eq!(kind("error_max_budget_usd"), FailureKind::Budget);
     }
 }

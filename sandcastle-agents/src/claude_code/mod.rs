@@ -13,8 +13,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use sandcastle_core::agent::{
-    Agent, AgentCommand, AgentRequest, Capabilities, Confirmation, Decoder, NativeOutput, SchemaDelivery,
-    SessionPlace,
+    Agent, AgentCommand, AgentRequest, Capabilities, Confirmation, Decoder, Metering, NativeOutput,
+    SchemaDelivery, SessionPlace,
 };
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::output::lower::Dialect;
@@ -32,8 +32,12 @@ pub(crate) use self::decode::ClaudeDecoder;
 pub(crate) const NAME: &str = "claude-code";
 
 /// What the program can do.
-pub(crate) const CAPABILITIES: Capabilities =
-    Capabilities::none().with_resume().with_fork().with_interactive();
+pub(crate) const CAPABILITIES: Capabilities = Capabilities::none()
+    .with_resume()
+    .with_fork()
+    .with_interactive()
+    .with_tokens(Metering::AtTheEnd)
+    .with_cost(Metering::AtTheEnd);
 
 /// Runs Claude Code.
 ///

@@ -17,7 +17,7 @@ const WORDINGS: &[(&str, FailureKind)] = &[
     ("invalid schema for response_format", FailureKind::SchemaRefused),
     ("output_schema is not supported", FailureKind::SchemaRefused),
     ("max_output_tokens", FailureKind::OutputLimit),
-    ("content_filter", FailureKind::Refused),
+    ("content_filter", FailureKind::Filtered),
     ("no rollout found", FailureKind::SessionNotFound),
     ("usage limit", FailureKind::Limit),
     ("usage_limit", FailureKind::Limit),
@@ -101,6 +101,10 @@ mod tests {
             (
                 "stream disconnected before completion: Incomplete response returned, reason: max_output_tokens",
                 FailureKind::OutputLimit,
+            ),
+            (
+                "stream disconnected before completion: Incomplete response returned, reason: content_filter",
+                FailureKind::Filtered,
             ),
             ("You've hit your usage limit. Try again at 9 pm.", FailureKind::Limit),
             (r#"{"error":{"type":"invalid_request_error","message":"no"}}"#, FailureKind::Request),

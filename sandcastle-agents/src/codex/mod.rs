@@ -13,8 +13,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use sandcastle_core::agent::{
-    Agent, AgentCommand, AgentRequest, AnswerPlace, Capabilities, Decoder, NativeOutput, SchemaDelivery,
-    SessionPlace,
+    Agent, AgentCommand, AgentRequest, AnswerPlace, Capabilities, Decoder, Metering, NativeOutput,
+    SchemaDelivery, SessionPlace,
 };
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::output::lower::Dialect;
@@ -33,7 +33,7 @@ pub(crate) const NAME: &str = "codex";
 
 /// What the program can do.
 pub(crate) const CAPABILITIES: Capabilities =
-    Capabilities::none().with_resume().with_fork().with_interactive();
+    Capabilities::none().with_resume().with_fork().with_interactive().with_tokens(Metering::AtTheEnd);
 
 /// Runs Codex.
 ///

@@ -11,7 +11,7 @@ mod wire;
 use std::ffi::OsString;
 
 use sandcastle_core::Result;
-use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder};
+use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, Metering};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
 
@@ -23,7 +23,8 @@ pub(crate) use self::decode::CursorDecoder;
 pub(crate) const NAME: &str = "cursor";
 
 /// What the program can do. It can resume chats, but nothing says that its sessions are named as its chats are.
-pub(crate) const CAPABILITIES: Capabilities = Capabilities::none().with_interactive();
+pub(crate) const CAPABILITIES: Capabilities =
+    Capabilities::none().with_interactive().with_tokens(Metering::AtTheEnd);
 
 /// Runs Cursor's command-line agent, `agent`; older installations call it `cursor-agent`.
 ///

@@ -20,6 +20,8 @@ use crate::tool;
 pub(crate) struct GeminiDecoder {
     /// The last error behind which the agent neither said nor did anything.
     error: Option<String>,
+    /// Whether the agent has said anything.
+    spoke: bool,
 }
 
 impl Decoder for GeminiDecoder {
@@ -66,6 +68,7 @@ impl GeminiDecoder {
             "user" => {}
             "assistant" => {
                 self.error = None;
+                self.spoke = true;
                 events.push(AgentEvent::Text { text: event.content?.into_owned() });
             }
             _ => return None,
@@ -91,12 +94,16 @@ impl GeminiDecoder {
         let kind = own.and_then(|error| error.kind.as_deref()).unwrap_or_default();
         let text = own.and_then(|error| error.message.as_deref()).or(earlier.as_deref());
         events.push(match (event.status.as_deref(), text) {
-            (Some("success"), None) => {
-                AgentEvent::TurnCompleted { stop: StopReason::Complete, structured: None }
-            }
+            (Some("success"), None) => completed(),
+            // The program and the service have done their part: it is the answer that is not there.
+            (_, Some(text)) if !self.spoke && failure::is_empty_answer(text) => completed(),
             (_, text) => failed(kind, text.unwrap_or("the turn failed without a message")),
         });
     }
+}
+
+fn completed() -> AgentEvent {
+    AgentEvent::TurnCompleted { stop: StopReason::Complete, structured: None }
 }
 
 fn failed(kind: &str, text: &str) -> AgentEvent {

@@ -24,7 +24,7 @@ const WORDINGS: &[(&str, FailureKind)] = &[
     ("max session turns", FailureKind::Limit),
     ("maximum session turns", FailureKind::Limit),
     ("exceeded the token limit", FailureKind::OutputLimit),
-    ("response was blocked", FailureKind::Refused),
+    ("response was blocked", FailureKind::Filtered),
     ("operation cancelled", FailureKind::Interrupted),
     ("invalid_argument", FailureKind::Request),
     ("is not found", FailureKind::Request),
@@ -40,6 +40,15 @@ const WORDINGS: &[(&str, FailureKind)] = &[
     ("etimedout", FailureKind::Transport),
     ("timeout", FailureKind::Transport),
 ];
+
+/// How the program words it that the model has answered with nothing, or has only thought.
+const EMPTY: [&str; 2] =
+    ["The model returned an empty response", "The model returned reasoning thoughts but no final response"];
+
+/// Tells whether a message says that the answer is empty.
+pub(super) fn is_empty_answer(text: &str) -> bool {
+    EMPTY.iter().any(|words| text.starts_with(words))
+}
 
 /// Classifies a failure by the class that the program gives it and by its message.
 pub(super) fn classify(class: &str, text: &str) -> FailureKind {
@@ -126,7 +135,7 @@ mod tests {
             ("[API Error: models/m is not found]", FailureKind::Request),
             ("[API Error: exception TypeError: fetch failed sending request]", FailureKind::Transport),
             ("[API Error: terminated]", FailureKind::Transport),
-            ("The model response was blocked due to safety settings.", FailureKind::Refused),
+            ("The model response was blocked due to safety settings.", FailureKind::Filtered),
             ("something else", FailureKind::Other),
         ];
         for (text, kind) in expected {

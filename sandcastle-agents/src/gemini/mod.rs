@@ -12,7 +12,9 @@ mod wire;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
+use sandcastle_core::agent::{
+    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, Metering, SessionPlace,
+};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
 use sandcastle_core::{Result, SessionId};
@@ -25,7 +27,8 @@ pub(crate) use self::decode::GeminiDecoder;
 pub(crate) const NAME: &str = "gemini";
 
 /// What the program can do. It can copy a session too, but only one that is named by its file.
-pub(crate) const CAPABILITIES: Capabilities = Capabilities::none().with_resume().with_interactive();
+pub(crate) const CAPABILITIES: Capabilities =
+    Capabilities::none().with_resume().with_interactive().with_tokens(Metering::AtTheEnd);
 
 /// Runs Gemini CLI.
 ///

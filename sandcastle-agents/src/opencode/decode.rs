@@ -73,7 +73,8 @@ impl OpenCodeDecoder {
                     message: failure::for_a_person(&error),
                 });
             }
-            ("step_start" | "reasoning" | "step_finish" | "error", false) => {}
+            ("step_finish", false) => self.count(&event.part?, events),
+            ("step_start" | "reasoning" | "error", false) => {}
             _ => return None,
         }
         Some(())
@@ -92,13 +93,18 @@ impl OpenCodeDecoder {
         true
     }
 
-    fn step_finish(&mut self, part: &Part<'_>, events: &mut Vec<AgentEvent>) {
+    /// Counts what a step has used, whoever made it.
+    fn count(&mut self, part: &Part<'_>, events: &mut Vec<AgentEvent>) {
         self.used += part.usage();
         events.push(AgentEvent::Usage { usage: self.used, scope: UsageScope::Process });
+    }
+
+    fn step_finish(&mut self, part: &Part<'_>, events: &mut Vec<AgentEvent>) {
+        self.count(part, events);
         let stop = match part.reason.as_deref().unwrap_or_default() {
             "stop" => StopReason::Complete,
             "length" => StopReason::OutputLimit,
-            "content-filter" => StopReason::Refused,
+            "content-filter" => StopReason::Filtered,
             _ => return,
         };
         if self.step == Step::CalledATool {

@@ -24,7 +24,7 @@ fn by_name(name: &str) -> Option<FailureKind> {
         "ProviderAuthError" => Some(FailureKind::Authentication),
         "ProviderModelNotFoundError" | "ContextOverflowError" => Some(FailureKind::Request),
         "MessageOutputLengthError" => Some(FailureKind::OutputLimit),
-        "ContentFilterError" => Some(FailureKind::Refused),
+        "ContentFilterError" => Some(FailureKind::Filtered),
         "MessageAbortedError" => Some(FailureKind::Interrupted),
         _ => None,
     }
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn other_errors_are_known_by_name() {
         let (kind, message) = told(r#"{"name":"ContentFilterError","data":{"message":"blocked"}}"#);
-        assert_eq!((kind, message.as_str()), (FailureKind::Refused, "blocked"));
+        assert_eq!((kind, message.as_str()), (FailureKind::Filtered, "blocked"));
         assert_eq!(told(r#"{"name":"ProviderAuthError","data":{}}"#).0, FailureKind::Authentication);
         assert_eq!(told(r#"{"name":"APIError","data":{"isRetryable":true}}"#).0, FailureKind::Transport);
         assert_eq!(

@@ -11,7 +11,7 @@ mod wire;
 use std::ffi::OsString;
 
 use sandcastle_core::Result;
-use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder};
+use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, Metering};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
 
@@ -23,8 +23,12 @@ pub(crate) use self::decode::OpenCodeDecoder;
 pub(crate) const NAME: &str = "opencode";
 
 /// What the program can do.
-pub(crate) const CAPABILITIES: Capabilities =
-    Capabilities::none().with_resume().with_fork().with_interactive();
+pub(crate) const CAPABILITIES: Capabilities = Capabilities::none()
+    .with_resume()
+    .with_fork()
+    .with_interactive()
+    .with_tokens(Metering::Running)
+    .with_cost(Metering::Running);
 
 /// Runs OpenCode.
 ///

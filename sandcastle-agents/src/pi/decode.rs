@@ -59,6 +59,9 @@ impl Decoder for PiDecoder {
     }
 
     fn end(&mut self, events: &mut Vec<AgentEvent>) {
+        if matches!(self.last, Some(Ending::Completed(_))) {
+            events.push(self.usage());
+        }
         self.fail(events);
     }
 }
@@ -140,15 +143,19 @@ impl PiDecoder {
                 }
             }
         }
+        // What the last answer of a turn has cost is told with the end of the turn: no budget can undo it, and one that is
+        // told to be spent ends the program.
+        if !matches!(ending, Ending::Completed(_)) {
+            events.push(self.usage());
+        }
         self.last = Some(ending);
-        events.push(self.usage());
     }
 
     /// Reads the end of a turn, which the program may still begin again if it failed.
     fn agent_end(&mut self, events: &mut Vec<AgentEvent>) {
         if let Some(Ending::Completed(stop)) = self.last {
             self.last = None;
-            events.push(AgentEvent::TurnCompleted { stop, structured: None });
+            events.extend([self.usage(), AgentEvent::TurnCompleted { stop, structured: None }]);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::http_status::failure_of;
 
 /// Parts of messages in lower case, in the order in which they are looked for.
 const WORDINGS: &[(&str, FailureKind)] = &[
-    ("finish_reason: content_filter", FailureKind::Refused),
+    ("finish_reason: content_filter", FailureKind::Filtered),
     ("finish_reason: max_tokens", FailureKind::OutputLimit),
     ("finish_reason: network_error", FailureKind::Transport),
     ("insufficient_quota", FailureKind::Limit),
@@ -74,7 +74,7 @@ mod tests {
             ("400 prompt is too long: 250000 tokens > 200000 maximum", FailureKind::Request),
             ("Connection error.", FailureKind::Transport),
             ("Provider finish_reason: max_tokens", FailureKind::OutputLimit),
-            ("Provider finish_reason: content_filter", FailureKind::Refused),
+            ("Provider finish_reason: content_filter", FailureKind::Filtered),
             ("Request was aborted", FailureKind::Interrupted),
             ("4290 is no status", FailureKind::Other),
             ("something else", FailureKind::Other),

@@ -13,7 +13,9 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
-use sandcastle_core::agent::{Agent, AgentCommand, AgentRequest, Capabilities, Decoder, SessionPlace};
+use sandcastle_core::agent::{
+    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, Metering, SessionPlace,
+};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::secret::Variables;
 use sandcastle_core::session::SessionTransfer;
@@ -27,8 +29,12 @@ pub(crate) use self::decode::PiDecoder;
 pub(crate) const NAME: &str = "pi";
 
 /// What the program can do.
-pub(crate) const CAPABILITIES: Capabilities =
-    Capabilities::none().with_resume().with_fork().with_interactive();
+pub(crate) const CAPABILITIES: Capabilities = Capabilities::none()
+    .with_resume()
+    .with_fork()
+    .with_interactive()
+    .with_tokens(Metering::Running)
+    .with_cost(Metering::Running);
 
 /// Runs pi.
 ///

@@ -33,11 +33,9 @@ fn read(line: &[u8], events: &mut Vec<AgentEvent>) -> Option<()> {
             detail: tool::detail(Some(input)),
         },
         Record::ToolResult { is_error, .. } => AgentEvent::ToolResult { is_error },
-        Record::Completed { input_tokens, output_tokens, stop, structured } => {
-            let mut usage = Usage::default();
-            usage.input_tokens = input_tokens;
-            usage.output_tokens = output_tokens;
-            events.push(AgentEvent::Usage { usage, scope: UsageScope::Process });
+        Record::Used { input_tokens, output_tokens, cost_usd } => used(input_tokens, output_tokens, cost_usd),
+        Record::Completed { input_tokens, output_tokens, cost_usd, stop, structured } => {
+            events.push(used(input_tokens, output_tokens, cost_usd));
             AgentEvent::TurnCompleted { stop, structured }
         }
         Record::Failed { kind, message: text } => {
@@ -46,4 +44,12 @@ fn read(line: &[u8], events: &mut Vec<AgentEvent>) -> Option<()> {
     };
     events.push(event);
     Some(())
+}
+
+fn used(input_tokens: u64, output_tokens: u64, cost_usd: Option<f64>) -> AgentEvent {
+    let mut usage = Usage::default();
+    usage.input_tokens = input_tokens;
+    usage.output_tokens = output_tokens;
+    usage.cost_usd = cost_usd;
+    AgentEvent::Usage { usage, scope: UsageScope::Process }
 }

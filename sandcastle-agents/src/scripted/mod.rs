@@ -16,8 +16,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sandcastle_core::agent::{
-    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, NativeOutput, RequestSchema, SchemaDelivery,
-    SessionPlace, StopRequest,
+    Agent, AgentCommand, AgentRequest, Capabilities, Decoder, Metering, NativeOutput, RequestSchema,
+    SchemaDelivery, SessionPlace, StopRequest,
 };
 use sandcastle_core::output::lower::Dialect;
 use sandcastle_core::secret::Variables;
@@ -32,8 +32,12 @@ pub use self::turn::{LeftOutput, Turn};
 pub(crate) const NAME: &str = "scripted";
 
 /// What it can do.
-pub(crate) const CAPABILITIES: Capabilities =
-    Capabilities::none().with_resume().with_fork().with_interactive();
+pub(crate) const CAPABILITIES: Capabilities = Capabilities::none()
+    .with_resume()
+    .with_fork()
+    .with_interactive()
+    .with_tokens(Metering::Running)
+    .with_cost(Metering::Running);
 
 /// Plays a script as a real process.
 ///

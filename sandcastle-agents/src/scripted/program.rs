@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::script::{AfterLast, Script, Sequence};
-use super::turn::{LeftOutput, Step, Turn};
+use super::turn::{LeftOutput, Step, Turn, TurnUsage};
 use super::wire::Record;
 use crate::json::Text;
 use crate::prompt_argument::MAX_ARGUMENT;
@@ -64,9 +64,11 @@ fn program(script: &Script) -> Result<String> {
 }
 
 fn body(turn: &Turn) -> Result<String> {
+    let TurnUsage { input_tokens, output_tokens, cost_usd } = turn.usage;
     let completed = Record::Completed {
-        input_tokens: turn.usage.input_tokens,
-        output_tokens: turn.usage.output_tokens,
+        input_tokens,
+        output_tokens,
+        cost_usd,
         stop: turn.stop.unwrap_or(StopReason::Complete),
         structured: turn.structured.clone(),
     };
@@ -89,6 +91,10 @@ fn lines(step: &Step, complete: &str) -> Result<String> {
         Step::SubAgentSays(text) => return emit(&Record::SubAgentText(text.as_str().into())),
         Step::Tool { name, input } => {
             return emit(&Record::Tool { name: name.as_str().into(), input: &raw(input)? });
+        }
+        Step::Used(TurnUsage { input_tokens, output_tokens, cost_usd }) => {
+            let (input_tokens, output_tokens, cost_usd) = (*input_tokens, *output_tokens, *cost_usd);
+            return emit(&Record::Used { input_tokens, output_tokens, cost_usd });
         }
         Step::ToolOutput(text) => return emit(&tool_result(false, text)),
         Step::ToolFails(text) => return emit(&tool_result(true, text)),

@@ -135,20 +135,22 @@ mod tests {
     fn a_script_reads_from_json_what_it_builds_in_rust() {
         let json = r#"{
             "turns": [
-                {"steps": [{"say": "a"}, {"tool": {"name": "Bash", "input": {"command": "ls"}}}, "hang"]},
+                {"steps": [{"say": "a"}, {"used": {"input_tokens": 5, "output_tokens": 6}}, {"tool": {"name": "Bash", "input": {"command": "ls"}}}, "hang"]},
                 {"steps": [{"sleep-ms": 1500}, {"fail": {"kind": "transport", "message": "m"}}],
-                 "usage": {"input_tokens": 1, "output_tokens": 2}, "stop": "refused", "structured": {"n": 1}}
+                 "usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.25}, "stop": "refused", "structured": {"n": 1}}
             ],
             "after": "repeat",
             "sequence": "across-sessions",
             "native": "file"
         }"#;
-        let first = Turn::new().say("a").tool("Bash", serde_json::json!({"command": "ls"})).hang();
+        let first =
+            Turn::new().say("a").used(5, 6, None).tool("Bash", serde_json::json!({"command": "ls"})).hang();
         let second = Turn::new()
             .sleep(Duration::from_millis(1500))
             .fail(FailureKind::Transport, "m")
             .usage(1, 2)
             .stop(StopReason::Refused)
+            .cost(0.25)
             .structured(serde_json::json!({"n": 1}));
         let script = Script::new()
             .turn(first)

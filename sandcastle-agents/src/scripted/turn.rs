@@ -24,17 +24,19 @@ pub struct Turn {
     pub(super) structured: Option<Value>,
 }
 
-/// The tokens that a turn reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+/// What a turn reports to have used.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TurnUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
+    #[serde(default)]
+    pub cost_usd: Option<f64>,
 }
 
 impl Default for TurnUsage {
     fn default() -> Self {
-        Self { input_tokens: 100, output_tokens: 10 }
+        Self { input_tokens: 100, output_tokens: 10, cost_usd: None }
     }
 }
 
@@ -48,6 +50,7 @@ pub(super) enum Step {
     Tool { name: String, input: Value },
     ToolOutput(String),
     ToolFails(String),
+    Used(TurnUsage),
     WriteFile { path: String, content: String },
     Commit(String),
     Shell(String),
@@ -130,6 +133,12 @@ impl Turn {
     #[must_use]
     pub fn tool_fails(self, text: impl Into<String>) -> Self {
         self.step(Step::ToolFails(text.into()))
+    }
+
+    /// Reports in the middle of the turn what it has used so far. What the turn reports at its end replaces it.
+    #[must_use]
+    pub fn used(self, input_tokens: u64, output_tokens: u64, cost_usd: Option<f64>) -> Self {
+        self.step(Step::Used(TurnUsage { input_tokens, output_tokens, cost_usd }))
     }
 
     /// Writes a file, with the folders above it; the path is relative to the working folder.
@@ -237,7 +246,14 @@ impl Turn {
     /// Sets the tokens that the turn reports; 100 and 10 by default.
     #[must_use]
     pub fn usage(mut self, input_tokens: u64, output_tokens: u64) -> Self {
-        self.usage = TurnUsage { input_tokens, output_tokens };
+        self.usage = TurnUsage { input_tokens, output_tokens, ..self.usage };
+        self
+    }
+
+    /// Sets what the turn reports to have cost, in US dollars; nothing by default.
+    #[must_use]
+    pub fn cost(mut self, dollars: f64) -> Self {
+        self.usage.cost_usd = Some(dollars);
         self
     }
 

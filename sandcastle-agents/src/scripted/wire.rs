@@ -31,9 +31,18 @@ pub(super) enum Record<'a> {
         #[serde(borrow)]
         output: Text<'a>,
     },
+    /// What was used so far.
+    Used {
+        input_tokens: u64,
+        output_tokens: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost_usd: Option<f64>,
+    },
     Completed {
         input_tokens: u64,
         output_tokens: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost_usd: Option<f64>,
         stop: StopReason,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         structured: Option<Value>,

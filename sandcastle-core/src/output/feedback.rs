@@ -68,7 +68,8 @@ impl ExtractError {
             Detail::Truncated => {
                 "Your answer was cut off, because it was longer than a model's output may be.\n".to_owned()
             }
-            Detail::Refused | Detail::Filtered | Detail::Empty => "There was no answer.\n".to_owned(),
+            Detail::Refused | Detail::Filtered => "There was no answer.\n".to_owned(),
+            Detail::Empty => "Your answer was not accepted: your turn ended without a word.\n".to_owned(),
         }
     }
 
@@ -110,7 +111,10 @@ impl ExtractError {
             }
             Detail::Misfit | Detail::Rejected => "Correct these places and keep everything else.".to_owned(),
             Detail::Refused | Detail::Filtered => "Answer if you can.".to_owned(),
-            Detail::Empty => format!("The result is read from the `<{tag}>` block alone."),
+            Detail::Empty => format!(
+                "Only what you say is read: not what you think, not what a tool prints, and not what is in a file. Say the \
+                 `<{tag}>` block."
+            ),
         }
     }
 

@@ -33,7 +33,7 @@ mod validate;
 pub(crate) use self::error::Seen;
 pub use self::error::{ExtractError, Stage};
 pub use self::problem::Problem;
-pub(crate) use self::quote::one_line;
+pub(crate) use self::quote::{clip, one_line};
 pub(crate) use self::schema::mended as mended_schema;
 pub use self::snippet::{Snippet, SnippetStyle};
 pub use self::spec::OutputSpec;

@@ -234,6 +234,10 @@ fn masked<'e>(event: &'e RunEvent, secrets: &Secrets) -> Cow<'e, RunEvent> {
         RunEvent::HookStarted { command, .. }
         | RunEvent::HookEnded { command, .. }
         | RunEvent::Expanded { command, .. } => mask(command),
+        RunEvent::FallbackUsed { message, preview } => [message, preview].into_iter().for_each(mask),
+        RunEvent::CannedUsed { message, preview, failed } => {
+            [message, preview].into_iter().chain(failed).for_each(mask);
+        }
         RunEvent::RawLine { line } => mask(line),
         RunEvent::StrategyChosen { choice } => mask(&mut choice.reason),
         RunEvent::Agent { event } => match event {

@@ -10,6 +10,7 @@ use super::entry::{self, Checked};
 use super::event::RunEvent;
 use super::expansion::expand;
 use super::failure;
+use super::fallback;
 use super::ground::Ground;
 use super::iteration::{Stage, TurnEnd};
 use super::ledger::Ledger;
@@ -26,15 +27,14 @@ use super::trace;
 use super::workplace::{Work, Workplace};
 use crate::error::{ErrorKind, Result};
 use crate::event::StopReason;
+use crate::output::ladder::Ladder;
 use crate::output::locate::Locator;
 use crate::output::{ExtractError, OutputSpec};
 use crate::prompt::{self, Branches};
 use crate::session::SessionRequest;
 
-/// Judges what may be the answer, and keeps the value if it is good.
-///
-/// What it returns is the block, as the agent wrote it.
-pub(super) type Judge<'a> = dyn FnMut(Candidate) -> Result<String, ExtractError> + Send + 'a;
+/// Judges the inside of a block, and keeps its value if it is good.
+pub(super) type Judge<'a> = dyn FnMut(&str) -> Result<(), ExtractError> + Send + 'a;
 
 /// What may be the answer.
 pub(super) enum Candidate {
@@ -45,11 +45,14 @@ pub(super) enum Candidate {
 }
 
 impl Candidate {
-    fn into_block(self) -> Result<String, ExtractError> {
-        match self {
-            Self::Located(locator) => Ok(locator.finish()?.as_str().to_owned()),
-            Self::Block(block) => Ok(block),
-        }
+    /// Returns the block, as the agent wrote it, if it is good.
+    pub(super) fn judged_by(self, judge: &mut Judge<'_>) -> Result<String, ExtractError> {
+        let block = match self {
+            Self::Located(locator) => locator.finish()?.as_str().to_owned(),
+            Self::Block(block) => block,
+        };
+        judge(&block)?;
+        Ok(block)
     }
 }
 
@@ -90,6 +93,11 @@ impl Job {
         &self.settings.site.timeouts
     }
 
+    /// Returns what stands in for an answer: it was said of the output, or of the run.
+    fn ladder<'a>(&'a self, spec: &'a OutputSpec) -> &'a Ladder {
+        if spec.ladder().is_empty() { &self.settings.ladder } else { spec.ladder() }
+    }
+
     /// Returns what it takes to make a place ready.
     pub(super) fn setup(&self) -> SetUp<'_> {
         let copied = match &self.settings.ground {
@@ -124,13 +132,12 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
     let spec = contract.spec();
     let checked = entry::check(&settings, spec.as_deref()).await?;
     let (job, mut ledger) = Job::begin(settings, checked)?;
-    let mut judge = |candidate: Candidate| {
-        let block = candidate.into_block()?;
-        contract.judge(&block)?;
-        Ok(block)
-    };
+    let mut judge = |block: &str| contract.judge(block);
     let span = job.span();
     let ending = go(&job, spec.as_deref(), &mut judge, &mut ledger).instrument(span).await;
+    if ending.is_ok() {
+        ledger.ended_within(&job.settings.budget);
+    }
     match ending {
         Ok(ending) => match contract.into_value() {
             Some(value) => Ok(RunResult::new(value, ledger.succeed(), ending, job)),
@@ -148,9 +155,11 @@ async fn go(
     ledger: &mut Ledger,
 ) -> Result<Ending> {
     for number in 1..=job.settings.max_iterations {
+        ledger.afford(&job.settings.budget, &format!("begin iteration {number}"))?;
         let workplace = Workplace::open(job, number, ledger).await?;
         let worked = work(job, number, &workplace, spec, judge, ledger).await;
         let how = match &worked {
+            Ok(ending) if ending.is_stood_in_for() => Work::Replaced,
             Ok(_) => Work::Finished,
             Err(error) if error.kind() == ErrorKind::StructuredOutput => Work::Unanswered,
             Err(_) => Work::Failed,
@@ -178,7 +187,12 @@ async fn work(
     let stage = Stage::new(job, workplace);
     stage.bring_in(&session, ledger).await?;
     match spec.zip(job.checked.schema.clone()) {
-        Some((spec, plan)) => answered(job, &stage, (spec, plan), (prompt, session), judge, ledger).await,
+        Some((spec, plan)) => {
+            match answered(job, &stage, (spec, plan), (prompt, session), judge, ledger).await {
+                Err(error) => fallback::stand_in(job.ladder(spec), spec, error, judge, ledger),
+                answered => answered,
+            }
+        }
         None => once(&stage, &prompt, &session, ledger).await,
     }
 }

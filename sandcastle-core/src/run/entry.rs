@@ -3,7 +3,7 @@
 //! They are made in this order, and the first that fails is the error:
 //!
 //! 1. the run is not cancelled already;
-//! 2. numbers: at least one iteration, no limit of zero, no blank completion signal;
+//! 2. numbers: at least one iteration, no limit of zero, no blank completion signal, a budget that the agent can be held to;
 //! 3. the site: hooks that can be run, nothing to copy into the user's own work tree, nothing that a lent worktree or
 //!    sandbox has settled already;
 //! 4. sessions: not both resume and fork, one iteration only, an id of the right form, an agent that can;
@@ -29,6 +29,7 @@ use super::options::Settings;
 use super::plan::SchemaPlan;
 use super::sessions::Sessions;
 use super::site::Site;
+use super::spending;
 use crate::agent::{Agent, AgentCommand, AgentRequest};
 use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
@@ -272,7 +273,7 @@ fn check_numbers(settings: &Settings) -> Result<()> {
     if settings.signals().iter().any(|signal| signal.trim().is_empty()) {
         return Err(invalid("use a blank completion signal").with_hint("it would be found in every answer"));
     }
-    Ok(())
+    spending::check(settings)
 }
 
 /// Refuses what does not apply where a person decides how long and how often the agent works.
@@ -282,6 +283,8 @@ fn check_unattended(settings: &Settings) -> Result<()> {
         ("completion_signal", settings.completion_signals.is_some()),
         ("idle_timeout", settings.idle_timeout.is_some()),
         ("completion_timeout", settings.completion_timeout.is_some()),
+        ("max_cost", settings.budget.max_cost.is_some()),
+        ("max_tokens", settings.budget.max_tokens.is_some()),
     ];
     match set.into_iter().find(|(_, is_set)| *is_set) {
         None => check_numbers(settings),

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::budget::Spent;
 use crate::event::AgentEvent;
 use crate::id::{BranchName, SessionId};
 use crate::strategy::StrategyChoice;
@@ -136,6 +137,27 @@ pub enum RunEvent {
         message: String,
         /// How many retries are left; 0 when the run ends here.
         remaining: u32,
+    },
+    /// The budget of the run is spent; told once. No further agent process is started.
+    BudgetReached {
+        /// Which one, and what was used.
+        spent: Spent,
+    },
+    /// No valid output was obtained, and the caller's function gave a value in its place.
+    FallbackUsed {
+        /// What is wrong with the last answer, in one line.
+        message: String,
+        /// The beginning of what was rejected, in one line of at most 200 characters.
+        preview: String,
+    },
+    /// No valid output was obtained, and the value is given that the caller had put by.
+    CannedUsed {
+        /// What is wrong with the last answer, in one line.
+        message: String,
+        /// The beginning of what was rejected, in one line of at most 200 characters.
+        preview: String,
+        /// Why the caller's function gave no value; empty if there is none.
+        failed: Vec<String>,
     },
     /// The agent printed a line; told only with [`Logging::verbose`](crate::Logging::verbose), before what it means.
     RawLine {

@@ -2,6 +2,7 @@
 
 use super::deadline::{CutOff, Limits};
 use super::iteration::{Stage, TurnEnd};
+use super::spending;
 use crate::error::{Error, ErrorKind};
 use crate::event::{FailureKind, StopReason};
 use crate::output::one_line;
@@ -12,6 +13,7 @@ pub(super) fn error_of(end: &TurnEnd, stage: &Stage<'_>) -> Error {
     match end {
         TurnEnd::Cancelled => cut_off(CutOff::Cancelled, &format!("finish `{agent}`"), &stage.limits),
         TurnEnd::OutOfTime => cut_off(CutOff::OutOfTime, &format!("finish `{agent}`"), &stage.limits),
+        TurnEnd::OverBudget(spent) => spending::error_of(*spent, &format!("finish `{agent}`")),
         TurnEnd::Idle => {
             let limit = stage.limits.idle;
             Error::new(ErrorKind::IdleTimeout, format!("finish `{agent}`: it was silent for {limit:?}"))
@@ -77,7 +79,9 @@ fn with_advice(kind: FailureKind, error: Error) -> Error {
         FailureKind::SchemaRefused => error.with_hint(
             "change the type, use the strategy `tag`, or `auto` with the tag in the prompt, which is then used instead",
         ),
-        FailureKind::Limit => error.with_hint("raise the agent's limit, or resume the session to go on"),
+        FailureKind::Limit | FailureKind::Budget => {
+            error.with_hint("raise the agent's limit, or resume the session to go on")
+        }
         _ => error,
     }
 }

@@ -23,6 +23,7 @@ use super::shell::Bounds;
 use super::trace;
 use super::workplace::Workplace;
 use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
+use crate::budget::{Budget, Spent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
 use crate::id::SessionId;
@@ -44,6 +45,7 @@ pub(super) struct Stage<'a> {
     pub(super) env: &'a [(OsString, OsString)],
     pub(super) signals: Vec<String>,
     pub(super) limits: Limits,
+    pub(super) budget: Budget,
     pub(super) cancel: CancellationToken,
     pub(super) bounds: Bounds<'a>,
     pub(super) sessions: Sessions,
@@ -72,6 +74,7 @@ pub(super) enum TurnEnd {
     Lost(String),
     Idle,
     OutOfTime,
+    OverBudget(Spent),
     Cancelled,
 }
 
@@ -97,6 +100,7 @@ impl<'a> Stage<'a> {
             env: job.checked.environment.variables(),
             signals: job.settings.signals(),
             limits: job.limits,
+            budget: job.settings.budget,
             cancel: job.settings.cancel.clone(),
             bounds: job.bounds(),
             sessions: job.sessions(),
@@ -132,6 +136,7 @@ impl<'a> Stage<'a> {
         ask: Option<Ask<'_>>,
         ledger: &mut Ledger,
     ) -> Result<Turn> {
+        ledger.afford(&self.budget, &format!("start `{}` again", self.agent.name()))?;
         let number = ledger.next_process();
         ledger.tell(&RunEvent::IterationStarted { number });
         self.play_to_the_end(prompt, session, ask, ledger).instrument(trace::iteration(number)).await
@@ -155,7 +160,9 @@ impl<'a> Stage<'a> {
         ledger: &mut Ledger,
     ) -> Result<Turn> {
         let schema = ask.and_then(|ask| ask.schema);
-        let request = AgentRequest::new(prompt, &self.cwd, session).with_schema(schema);
+        let request = AgentRequest::new(prompt, &self.cwd, session)
+            .with_schema(schema)
+            .with_max_cost(self.budget.money_left(&ledger.work.usage));
         let command = self.agent.command(&request)?;
         if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {
             ledger.warn(warning);
@@ -179,6 +186,7 @@ impl<'a> Stage<'a> {
             _ => listener.listen_to_the_end(&mut running, stop, ledger).await,
         }
         let turn = listener.conclude(&end, running.stderr(), begun, ledger);
+        ledger.look_for_a_price(&self.budget, self.agent.name(), &turn.record.usage);
         ledger.tell(&RunEvent::IterationEnded { exit: turn.record.exit, usage: turn.record.usage });
         Ok(turn)
     }

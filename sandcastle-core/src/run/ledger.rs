@@ -25,7 +25,7 @@ use crate::output::OutputSpec;
 use crate::secret::Secrets;
 use crate::strategy::{OutputStrategy, StrategyChoice};
 use crate::work::{Commit, Iteration, Usage, Work};
-use crate::worktree::{Closed, Gathered, Landed, Landing, Origin, Place};
+use crate::worktree::{Closed, Gathered, Landed, Landing, Origin, Place, Plan};
 
 /// The most warnings of an agent that are kept; all of them are in the log.
 const MAX_AGENT_WARNINGS: usize = 100;
@@ -50,6 +50,8 @@ pub(super) struct Ledger {
     strategy: Option<StrategyChoice>,
     /// What each session had used when it was last heard of.
     totals: HashMap<SessionId, Usage>,
+    /// Whether it was told that the budget is spent.
+    pub(super) budget_told: bool,
 }
 
 impl Ledger {
@@ -102,6 +104,7 @@ impl Ledger {
             captured: 0,
             strategy: None,
             totals: HashMap::new(),
+            budget_told: false,
         }
     }
 
@@ -152,12 +155,24 @@ impl Ledger {
         }
     }
 
+    /// Notes that nothing of an iteration has landed. Without anything of value its own branch is gone, too.
+    pub(super) fn replaced(&mut self, plan: &Plan) {
+        if plan.merges() && self.work.commits.is_empty() && self.work.preserved_worktree.is_none() {
+            self.work.branch = Some(plan.target_branch().clone());
+        }
+    }
+
     /// Tells a notice of the making of a place.
     pub(super) fn notice(&mut self, notice: Notice) {
         match notice {
             Notice::Event(event) => self.tell(&event),
             Notice::Warning(message) => self.warn(message),
         }
+    }
+
+    /// Returns how the schema reached the model, as far as that is decided.
+    pub(super) fn strategy(&self) -> Option<&StrategyChoice> {
+        self.strategy.as_ref()
     }
 
     /// Notes how the schema of the output reaches the model from now on. Where words were asked for there was no choice, and
@@ -299,7 +314,7 @@ impl Ledger {
         self.work.branch = Some(now);
     }
 
-    fn warn_once(&mut self, message: String) {
+    pub(super) fn warn_once(&mut self, message: String) {
         if !self.work.warnings.contains(&message) {
             self.warn(message);
         }
@@ -314,9 +329,15 @@ impl Ledger {
         origin: Option<&SessionId>,
         total: Usage,
     ) -> Usage {
-        let inherited = origin.and_then(|origin| self.total_of(origin));
-        let before = self.totals.insert(session.clone(), total).or(inherited).unwrap_or_default();
-        total.since(&before)
+        let used = self.used_by_now(session, origin, total);
+        self.totals.insert(session.clone(), total);
+        used
+    }
+
+    /// As [`used_in_session`](Self::used_in_session), while the process goes on.
+    pub(super) fn used_by_now(&self, session: &SessionId, origin: Option<&SessionId>, total: Usage) -> Usage {
+        let inherited = || origin.and_then(|origin| self.total_of(origin));
+        total.since(&self.total_of(session).or_else(inherited).unwrap_or_default())
     }
 
     /// Notes what a session had used before this run.

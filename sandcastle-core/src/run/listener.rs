@@ -16,6 +16,7 @@ use super::native::Heard;
 use super::plan::Ask;
 use super::verdict;
 use crate::agent::{Decoder, StopRequest};
+use crate::budget::Spent;
 use crate::event::{AgentEvent, FailureKind, StopReason, UsageScope};
 use crate::id::SessionId;
 use crate::jsonl::{Line, LineBuffer};
@@ -33,6 +34,7 @@ pub(super) enum End {
     Finished,
     Idle,
     OutOfTime,
+    OverBudget(Spent),
     Cancelled,
     Lost(std::io::Error),
     /// The program has dropped the schema that its answer was to be held to.
@@ -124,11 +126,27 @@ impl<'a> Listener<'a> {
             if self.native.as_ref().is_some_and(Heard::is_in_vain) {
                 return End::InVain;
             }
+            if let Some(spent) = self.over_budget(ledger) {
+                ledger.budget_reached(spent);
+                return End::OverBudget(spent);
+            }
             // Output that is always ready keeps the timer from being asked.
             if let Some(silent) = self.silence.is_over() {
                 return End::from(silent);
             }
         }
+    }
+
+    /// Returns the budget that is spent by now, if the agent has not finished.
+    fn over_budget(&self, ledger: &Ledger) -> Option<Spent> {
+        if self.verdict.is_some() || self.completion.is_found() {
+            return None;
+        }
+        let used = match (self.usage?, &self.session) {
+            ((total, UsageScope::Session), Some(session)) => ledger.used_by_now(session, self.origin, total),
+            ((used, _), _) => used,
+        };
+        self.stage.budget.spent_by(&(ledger.work.usage + used))
     }
 
     /// Asks the process to stop, listens to its last words, and ends it with everything it started.
@@ -246,10 +264,15 @@ impl<'a> Listener<'a> {
             End::Exited(status) => Exit::from(*status),
             _ => Exit::Ended,
         };
-        let turn_end = self.verdict(end, exit, stderr, ledger);
         let mut record = Iteration::new(exit, begun.elapsed());
         record.session_file = self.session.as_ref().and_then(|id| self.stage.session_file(id));
         record.usage = self.usage_of_process(record.session_file.as_deref(), ledger);
+        let used = ledger.work.usage + record.usage;
+        let turn_end = self.verdict(end, exit, stderr, ledger);
+        let turn_end = self.with_budget(turn_end, &used);
+        if let TurnEnd::OverBudget(spent) = &turn_end {
+            ledger.budget_reached(*spent);
+        }
         record.session_id = self.session;
         ledger.work.text = self.text.text();
         Turn {
@@ -276,6 +299,21 @@ impl<'a> Listener<'a> {
         }
     }
 
+    /// Tells an end for want of money as what it is, whoever has seen it first, with what was used in the end.
+    fn with_budget(&self, end: TurnEnd, used: &Usage) -> TurnEnd {
+        let budget = &self.stage.budget;
+        let told_by_the_agent = |limit| Spent::Cost { limit, used: used.cost_usd.unwrap_or(limit) };
+        let spent = match end {
+            TurnEnd::OverBudget(spent) => Some(spent),
+            TurnEnd::Failed(FailureKind::Budget, _) => budget.max_cost.map(told_by_the_agent),
+            _ => None,
+        };
+        match spent {
+            Some(spent) => TurnEnd::OverBudget(budget.spent_by(used).unwrap_or(spent)),
+            None => end,
+        }
+    }
+
     /// Judges the turn: by the last word of the agent first, then by how its process ended.
     fn verdict(&mut self, end: &End, exit: Exit, stderr: &Tail, ledger: &mut Ledger) -> TurnEnd {
         let agent = self.stage.agent.name();
@@ -286,6 +324,8 @@ impl<'a> Listener<'a> {
             (End::Idle, _) => TurnEnd::Idle,
             (End::Lost(error), _) => TurnEnd::Lost(error.to_string()),
             (End::InVain, _) => TurnEnd::Failed(FailureKind::SchemaRefused, verdict::DROPPED.to_owned()),
+            (End::OverBudget(_), Some(TurnEnd::Completed(stop))) => TurnEnd::Completed(stop),
+            (End::OverBudget(spent), _) => TurnEnd::OverBudget(*spent),
             (_, Some(TurnEnd::Failed(kind, message))) => TurnEnd::Failed(kind, message),
             (End::Exited(_), verdict) => match exit {
                 Exit::Signal(_) => self.died(exit, stderr),

@@ -5,7 +5,8 @@
 //! sandbox are ready, `expansion` runs the shell expressions of the prompt (both through `shell`, within the `timeouts`),
 //! `iteration` plays one agent process to its end while `listener` reads what it prints, and `native` what of it belongs to
 //! a structured output of the program's own, `retry` goes through the attempts at an output by the `plan` of how its schema
-//! reaches the model (a `schema_file` where it goes by one), `verdict` says what each is worth, `sessions` brings conversations to the agent and from it, and `outcome` is what the
+//! reaches the model (a `schema_file` where it goes by one), `verdict` says what each is worth, `fallback` gives what stands
+//! in for one, `spending` keeps to the budget, `sessions` brings conversations to the agent and from it, and `outcome` is what the
 //! caller gets. `ledger` holds what has been done so far, on
 //! the good way and on every bad one.
 //!
@@ -22,6 +23,7 @@ mod environment;
 mod event;
 mod expansion;
 mod failure;
+mod fallback;
 mod ground;
 mod hooks;
 mod interactive;
@@ -44,6 +46,7 @@ mod setup;
 mod shared;
 mod shell;
 mod site;
+mod spending;
 #[cfg(test)]
 mod tests;
 mod timeouts;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::deadline::Limits;
@@ -17,10 +18,12 @@ use super::outcome::RunResult;
 use super::output_mode::{NoOutput, RunFuture, RunOutput, run};
 use super::site::{Site, site_setters};
 use crate::agent::Agent;
+use crate::budget::Budget;
 use crate::config::{ConfigDir, Kept};
 use crate::error::Result;
 use crate::git::Repository;
-use crate::output::AgentOutput;
+use crate::output::ladder::Ladder;
+use crate::output::{AgentOutput, ExtractError, OutputSpec};
 use crate::prompt::PromptSource;
 use crate::sandbox::SandboxProvider;
 use crate::strategy::OutputStrategy;
@@ -49,6 +52,8 @@ const DEFAULT_COMPLETION_TIMEOUT: Duration = Duration::from_secs(60);
 /// | [`idle_timeout`](Self::idle_timeout) | 600 s |
 /// | [`completion_timeout`](Self::completion_timeout) | 60 s |
 /// | [`total_timeout`](Self::total_timeout) | none |
+/// | [`max_cost`](Self::max_cost), [`max_tokens`](Self::max_tokens) | no limit |
+/// | [`fallback`](Self::fallback), [`canned`](Self::canned) | none |
 /// | [`logging`](Self::logging) | a file in `.sandcastle/logs/` of the repository |
 #[must_use = "options do nothing until they are run"]
 pub struct RunOptions<O = NoOutput> {
@@ -72,6 +77,9 @@ pub(super) struct Settings {
     pub(super) idle_timeout: Option<Duration>,
     pub(super) completion_timeout: Option<Duration>,
     pub(super) total_timeout: Option<Duration>,
+    pub(super) budget: Budget,
+    /// What stands in for an output of the type that is asked for.
+    pub(super) ladder: Ladder,
     pub(super) logging: Option<Logging>,
     pub(super) on_event: Option<Callback>,
     pub(super) output_strategy: OutputStrategy,
@@ -132,6 +140,8 @@ impl RunOptions {
                 idle_timeout: None,
                 completion_timeout: None,
                 total_timeout: None,
+                budget: Budget::default(),
+                ladder: Ladder::default(),
                 logging: None,
                 on_event: None,
                 output_strategy: OutputStrategy::default(),
@@ -154,6 +164,51 @@ impl RunOptions {
     /// [`AgentOutput::prompt_snippet`] is made for that.
     pub fn output<T: AgentOutput>(self) -> RunOptions<T> {
         RunOptions { settings: self.settings, output: PhantomData }
+    }
+}
+
+impl<T: AgentOutput> RunOptions<T> {
+    /// Sets what makes a value when no valid output was obtained and no retry is left; what it returns is judged as an
+    /// answer is, and given only if it is good.
+    ///
+    /// It is not asked when the run fails for another reason, is cancelled or runs out of time. A value that it gives is
+    /// told as [`AnswerGuarantee::Fallback`](crate::AnswerGuarantee), with an event and a warning. It changes nothing for
+    /// what the agent did: without a valid answer nothing is merged, the commits stay on the branch that
+    /// [`RunResult::branch`](crate::RunResult) names, and a worktree with anything of value is kept. A panic of the function
+    /// counts as no value.
+    ///
+    /// # Examples
+    /// ```
+    /// # use sandcastle_core as sandcastle;
+    /// # use sandcastle::{Agent, SandboxProvider};
+    /// # fn example<Review: sandcastle::AgentOutput>(agent: impl Agent, sandbox: impl SandboxProvider) -> sandcastle::Result<()> {
+    /// use sandcastle::RunOptions;
+    /// use serde_json::json;
+    ///
+    /// let options = RunOptions::new(agent, sandbox)
+    ///     .output::<Review>()
+    ///     .fallback(|error| error.value.clone().ok_or_else(|| "there was no JSON".to_owned()))
+    ///     .canned(json!({ "verdict": "unknown" }))?;
+    /// # let _ = options; Ok(()) }
+    /// ```
+    pub fn fallback(
+        mut self,
+        fallback: impl Fn(&ExtractError) -> Result<Value, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.ladder.set_fallback(fallback);
+        self
+    }
+
+    /// Puts a value by that is given when no valid output was obtained, and [`fallback`](Self::fallback) has none either;
+    /// otherwise as there. It is told as [`AnswerGuarantee::Canned`](crate::AnswerGuarantee).
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOutput`](crate::ErrorKind::InvalidOutput) if it is no valid `T`.
+    pub fn canned(mut self, value: impl Into<Value>) -> Result<Self> {
+        let value = value.into();
+        OutputSpec::of::<T>().canned(value.clone())?;
+        self.settings.ladder.set_canned(value);
+        Ok(self)
     }
 }
 
@@ -211,6 +266,24 @@ impl<O> RunOptions<O> {
     /// Sets how long the whole run may take, retries included.
     pub fn total_timeout(mut self, limit: Duration) -> Self {
         self.settings.total_timeout = Some(limit);
+        self
+    }
+
+    /// Sets what the whole run may cost at the most, in US dollars, retries and iterations included.
+    ///
+    /// The agent's own figures count. Once they reach the limit, no further agent process is started, and one that is at work
+    /// is ended with everything it started if it tells its costs while it works; Claude Code is told what is left and ends
+    /// itself. The run fails as [`ErrorKind::Budget`](crate::ErrorKind::Budget) with all that was done; a turn that is
+    /// completed by then counts. A model that the agent has no price for costs nothing, which is warned of.
+    pub fn max_cost(mut self, dollars: f64) -> Self {
+        self.settings.budget.max_cost = Some(dollars);
+        self
+    }
+
+    /// Sets how many tokens the whole run may use at the most, of every kind, those that are read from a cache included;
+    /// otherwise as [`max_cost`](Self::max_cost).
+    pub fn max_tokens(mut self, tokens: u64) -> Self {
+        self.settings.budget.max_tokens = Some(tokens);
         self
     }
 

@@ -8,8 +8,10 @@ use serde_json::Value;
 
 use super::driver::Job;
 use super::options::{RunOptions, Settings};
+use crate::budget::Spent;
 use crate::error::{Error, Reworded};
 use crate::id::{BranchName, RunId, SessionId};
+use crate::output::ladder::Ladder;
 use crate::output::{AnswerForm, ExtractError, Problem, Stage};
 use crate::secret::Secrets;
 use crate::strategy::{AnswerGuarantee, StrategyChoice};
@@ -29,7 +31,8 @@ pub struct RunResult<O> {
     /// The commits that the agent made, oldest first, of every iteration and attempt.
     pub commits: Vec<Commit>,
     /// The branch that has the commits: the one that it worked on, or with
-    /// [`merge_to_head`](crate::BranchStrategy::merge_to_head) the one that they landed on.
+    /// [`merge_to_head`](crate::BranchStrategy::merge_to_head) the one that they landed on. Where something stood in for
+    /// the answer (see `answer_guarantee`), nothing has landed, and it is the one that was worked on.
     pub branch: BranchName,
     /// Where the run log is.
     pub log_file: Option<PathBuf>,
@@ -85,13 +88,13 @@ impl<O> RunResult<O> {
     /// so that nothing of it can stop the next one:
     ///
     /// - the prompt, or its file, and its arguments: this prompt takes their place and is passed on as it is;
-    /// - the output, with its retries: ask for one with [`RunOptions::output`];
+    /// - the output, with its retries and what stands in for it: ask for one with [`RunOptions::output`];
     /// - the cancellation token, which may be cancelled by now: set one with [`RunOptions::cancel`];
     /// - the number of iterations: there is one;
     /// - a session that the first run itself had resumed or forked.
     ///
     /// Everything else stays: the agent, the place (sandbox, folder, branch strategy, environment, hooks, files that are
-    /// copied), the limits, which begin anew, the completion signals, the name, the log and the callback. Where the
+    /// copied), the limits and the budget, which begin anew, the completion signals, the name, the log and the callback. Where the
     /// place is made anew, the session is brought there. If the agent named no session, or cannot resume one, the run is
     /// refused before anything is touched.
     pub fn resume(&self, prompt: impl Into<String>) -> RunOptions {
@@ -111,6 +114,7 @@ impl<O> RunResult<O> {
         settings.ground = settings.ground.found_again();
         settings.prompts.clear();
         settings.prompt_args.clear();
+        settings.ladder = Ladder::default();
         settings.max_iterations = 1;
         settings.resume = None;
         settings.fork = None;
@@ -147,6 +151,13 @@ pub(super) struct Ending {
     pub(super) strategy: Option<StrategyChoice>,
 }
 
+impl Ending {
+    /// Tells whether no answer was valid, and something else was given in its place.
+    pub(super) fn is_stood_in_for(&self) -> bool {
+        matches!(self.answer_guarantee, Some(AnswerGuarantee::Fallback | AnswerGuarantee::Canned))
+    }
+}
+
 /// Says why no valid output was obtained, and holds everything that is needed to go on.
 ///
 /// `{}` is one line; `{:#}` adds every problem and an excerpt of the answer with a caret. [`Error::structured_output`]
@@ -180,6 +191,8 @@ pub struct StructuredOutputError {
     pub strategy: Option<StrategyChoice>,
     /// The sum over all attempts.
     pub usage: Usage,
+    /// The budget that allowed no further retry, if that is why there was none.
+    pub spent: Option<Spent>,
     cause: ExtractError,
     /// In which form the last answer was asked for.
     form: AnswerForm,
@@ -203,11 +216,22 @@ impl StructuredOutputError {
             attempts: work.attempts.clone(),
             strategy: None,
             usage: work.usage,
+            spent: None,
             cause,
             form,
             secrets: Secrets::none(),
             masked_source: None,
         }
+    }
+
+    /// Names the budget that allowed no further retry.
+    pub(super) fn with_spent(mut self, spent: Option<Spent>) -> Self {
+        self.spent = spent;
+        self
+    }
+
+    pub(super) fn cause(&self) -> &ExtractError {
+        &self.cause
     }
 
     /// Hides secrets in what it shows; its data stay what they are.
@@ -258,6 +282,7 @@ impl fmt::Debug for StructuredOutputError {
                 .field("session_file", &self.session_file)
                 .field("attempts", &self.attempts)
                 .field("usage", &self.usage)
+                .field("spent", &self.spent)
                 .finish()
         });
         let shown = if f.alternate() { format!("{fields:#?}") } else { format!("{fields:?}") };

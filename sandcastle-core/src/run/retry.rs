@@ -170,7 +170,11 @@ impl<'a> Attempts<'a> {
         if may_retry && session.is_none() {
             ledger.warn("the answer cannot be corrected: the agent named no session to resume".to_owned());
         }
-        let next = session.filter(|_| may_retry);
+        let mut next = session.filter(|_| may_retry);
+        let unpaid = next.as_ref().and_then(|_| ledger.afford(&self.stage.budget, "ask again").err());
+        if unpaid.is_some() {
+            next = None;
+        }
         ledger.tell(&RunEvent::AttemptFailed {
             number: attempt.number,
             outcome: attempt.outcome,
@@ -178,7 +182,9 @@ impl<'a> Attempts<'a> {
             remaining: if next.is_some() { self.retries_left } else { 0 },
         });
         ledger.work.attempts.push(attempt);
-        let Some(session) = next else { return Err(not_obtained(error, self.form, None, ledger)) };
+        let Some(session) = next else {
+            return Err(not_obtained(error, self.form, unpaid.as_ref(), ledger));
+        };
         self.retries_left -= 1;
         let correction = error.correction(self.form_in(&session), self.retries_left);
         self.refused = Some(error);
@@ -286,13 +292,11 @@ fn not_obtained(
     interrupted: Option<&Error>,
     ledger: &Ledger,
 ) -> Error {
+    let spent = interrupted.and_then(|error| error.spent().copied());
     let attempts = ledger.work.attempts.len();
     let attempts = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
     let interrupted = interrupted.map(|error| format!("; then it failed to {error}")).unwrap_or_default();
     let message = format!("get a valid `<{}>` in {attempts}: {error}{interrupted}", error.tag);
-    Error::new(ErrorKind::StructuredOutput, message).with_source(StructuredOutputError::new(
-        error,
-        form,
-        &ledger.work,
-    ))
+    Error::new(ErrorKind::StructuredOutput, message)
+        .with_source(StructuredOutputError::new(error, form, &ledger.work).with_spent(spent))
 }

@@ -61,6 +61,9 @@ pub(super) fn event(event: &RunEvent) {
         RunEvent::AttemptFailed { number, outcome, remaining, .. } => {
             warn!(number, ?outcome, remaining, "attempt failed");
         }
+        RunEvent::BudgetReached { spent } => warn!("{spent}"),
+        RunEvent::FallbackUsed { .. } => warn!("fallback used"),
+        RunEvent::CannedUsed { .. } => warn!("canned value used"),
         RunEvent::Warning { message } => warn!("{message}"),
         RunEvent::Agent { event: AgentEvent::ToolCall { name, .. } } => {
             debug!(tool = name.as_str(), "tool called")

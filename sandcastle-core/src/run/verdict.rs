@@ -31,6 +31,9 @@ impl Verdict {
     pub(super) fn of(turn: &mut Turn, spec: &OutputSpec, plan: &SchemaPlan, judge: &mut Judge<'_>) -> Self {
         let tag = spec.tag();
         match &turn.end {
+            TurnEnd::Completed(StopReason::Complete) if !turn.spoke && turn.native.is_none() => {
+                Self::refused(ExtractError::empty(tag))
+            }
             TurnEnd::Completed(StopReason::Complete) => {
                 let located = turn.located.take();
                 match turn.native.take().zip(plan.lowering()) {
@@ -45,7 +48,7 @@ impl Verdict {
             TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {
                 Self::refused(ExtractError::refused(tag, turn.located.take()))
             }
-            TurnEnd::Completed(StopReason::Filtered) => {
+            TurnEnd::Completed(StopReason::Filtered) | TurnEnd::Failed(FailureKind::Filtered, _) => {
                 Self::refused(ExtractError::filtered(tag, turn.located.take()))
             }
             TurnEnd::Failed(FailureKind::SchemaRefused, why) if turn.native.is_some() => {
@@ -71,7 +74,7 @@ impl Verdict {
 /// Judges the block that the prompt has asked for.
 fn block(located: Option<Locator>, spec: &OutputSpec, judge: &mut Judge<'_>) -> Verdict {
     let judged = match located {
-        Some(locator) => judge(Candidate::Located(locator)),
+        Some(locator) => Candidate::Located(locator).judged_by(judge),
         None => Err(ExtractError::missing(spec.tag(), Seen::Nothing)),
     };
     judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Tag))
@@ -114,7 +117,7 @@ fn judged(found: Document, lowering: &Lowering, spec: &OutputSpec, judge: &mut J
         }
     };
     let judged = document::block_of(spec, lowering, &text)
-        .and_then(|block| judge(Candidate::Block(block)))
+        .and_then(|block| Candidate::Block(block).judged_by(judge))
         .map_err(|error| document::explain(error, spec, lowering));
     judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Native))
 }

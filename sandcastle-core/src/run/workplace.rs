@@ -55,6 +55,9 @@ pub(super) enum Work {
     Failed,
     /// It did, and its answer was no good: everything stays as it is, so that it can be gone on with.
     Unanswered,
+    /// As before, but something was given in the place of the answer: what it left stays on its branch, and the rest is put
+    /// away.
+    Replaced,
 }
 
 impl Workplace {
@@ -173,6 +176,9 @@ impl Workplace {
         if self.wall.ignores_as_before() {
             let fate = Fate::Finished { landed: work == Work::Finished && landed.is_ok() };
             self.tenure.close(fate, ledger).await;
+            if work == Work::Replaced {
+                ledger.replaced(&job.checked.plan);
+            }
         } else {
             self.tenure.keep("the agent changed what git ignores, so what is in it cannot be told", ledger);
         }

@@ -70,6 +70,9 @@ impl Failure {
         if let Some(output) = error.structured_output() {
             describe_output(&mut json, output);
         }
+        if let Some(spent) = error.spent() {
+            json.insert("budget".into(), json!(spent));
+        }
         json.insert("hints".into(), json!(hints));
         if let Some(work) = error.work()
             && let Value::Object(work) = json!(work)
@@ -143,6 +146,8 @@ const FLAGS: &[(&str, &str)] = &[
     ("`cwd`", "`--cwd`"),
     ("`idle_timeout`", "`--idle-timeout`"),
     ("`total_timeout`", "`--total-timeout`"),
+    ("`max_cost`", "`--max-cost`"),
+    ("`max_tokens`", "`--max-tokens`"),
     ("`max_iterations`", "`--max-iterations`"),
     ("`max_retries`", "`--max-retries`"),
     ("as the model", "with `--model`"),
@@ -217,6 +222,8 @@ fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::IdleTimeout => "idle-timeout",
         ErrorKind::TotalTimeout => "total-timeout",
         ErrorKind::Cancelled => "cancelled",
+        ErrorKind::Budget => "budget",
+        ErrorKind::ModelFailed => "model-failed",
         ErrorKind::StructuredOutput => "structured-output",
         ErrorKind::Io => "io",
         _ => "other",

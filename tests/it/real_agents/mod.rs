@@ -6,6 +6,7 @@
 //! server of its own.
 
 mod answers;
+mod budgets;
 mod captures;
 mod claude_code;
 mod codex;

@@ -1,8 +1,10 @@
 //! Runs of the scripted agent: a real child process in a real repository.
 
 mod attempts;
+mod budgets;
 mod ending;
 mod entry;
+mod fallbacks;
 mod handles;
 mod held;
 mod hooks;

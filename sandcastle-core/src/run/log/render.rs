@@ -71,6 +71,9 @@ pub(super) fn entry(event: &RunEvent) -> Entry<'_> {
         RunEvent::RawLine { line } => return Entry::line(Tone::Quiet, format!("  # {line}")),
         RunEvent::Warning { message } => return Entry::line(Tone::Warning, format!("!!! {message}")),
         RunEvent::AttemptFailed { .. } => return Entry::line(Tone::Warning, attempt(event)),
+        RunEvent::BudgetReached { spent } => return Entry::line(Tone::Warning, format!("--- {spent}")),
+        RunEvent::FallbackUsed { preview, .. } => return Entry::line(Tone::Warning, given("made", preview)),
+        RunEvent::CannedUsed { preview, .. } => return Entry::line(Tone::Warning, given("put by", preview)),
         RunEvent::Started { agent, branch } => format!("{agent} works on {branch}"),
         RunEvent::LogOpened { .. } => return Entry::Nothing,
         RunEvent::WorktreeReady { path, branch, fresh } => {
@@ -102,6 +105,11 @@ pub(super) fn entry(event: &RunEvent) -> Entry<'_> {
         }
     };
     Entry::line(Tone::Status, format!("--- {line}"))
+}
+
+/// Words what was given in place of an answer.
+fn given(how: &str, rejected: &str) -> String {
+    format!("--- a value that was {how} is given in place of the answer: {rejected}")
 }
 
 fn attempt(event: &RunEvent) -> String {

@@ -39,6 +39,12 @@ pub(crate) struct RunArgs {
     /// How long the whole run may take [default: no limit].
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) total_timeout: Option<Duration>,
+    /// What the whole run may cost, in US dollars, as the agent counts it [default: no limit].
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    pub(crate) max_cost: Option<f64>,
+    /// How many tokens the whole run may use, cached ones included [default: no limit].
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
     #[command(flatten)]
     pub(crate) session: SessionArgs,
     #[command(flatten)]

@@ -58,6 +58,12 @@ async fn configured(args: &RunArgs) -> Result<RunOptions, Failure> {
     if let Some(limit) = args.total_timeout {
         options = options.total_timeout(limit);
     }
+    if let Some(dollars) = args.max_cost {
+        options = options.max_cost(dollars);
+    }
+    if let Some(tokens) = args.max_tokens {
+        options = options.max_tokens(tokens);
+    }
     Ok(options)
 }
 

@@ -36,6 +36,7 @@ pub(super) fn event(event: &RunEvent, verbosity: Verbosity) -> Option<String> {
         RunEvent::AttemptFailed { number, message, remaining, .. } => {
             format!("attempt {number} failed, {remaining} left: {message}")
         }
+        RunEvent::BudgetReached { spent } => spent.to_string(),
         RunEvent::Warning { message } => format!("warning: {message}"),
         RunEvent::Agent { event } => return agent(event, verbosity).map(|line| clean(&line)),
         _ => return None,
