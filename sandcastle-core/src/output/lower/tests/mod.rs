@@ -1,0 +1,3 @@
+//! What becomes of schemas on the way to each dialect.
+
+mod table;

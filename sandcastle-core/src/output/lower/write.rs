@@ -1,0 +1,297 @@
+//! One schema as it goes over the wire: keyword by keyword, with what cannot go in its description.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::dialect::{Constants, Objects, OneOf, Optional, Treatment};
+use super::keyword::{Types, size};
+use super::node::{Node, Word, Words};
+use super::pattern::{Pattern, Patterns};
+use super::sentence;
+use super::walk::Walker;
+use super::wire::{Part, Wire};
+
+/// What became of a keyword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Written,
+    Said,
+}
+
+impl<'s> Walker<'s> {
+    /// Copies a schema without alternatives.
+    pub(super) fn single(&mut self, at: &str, mut words: Words<'s>) -> Wire {
+        self.settle_members(at, &mut words);
+        self.settle_tuple(&mut words);
+        if let Some(split) = self.without_null(at, &words) {
+            return self.written(at, split);
+        }
+        let partial = std::mem::take(&mut self.partial);
+        if self.rules.objects == Objects::Closed && !partial && !words.has_any(&["type", "allOf"]) {
+            self.report.refuse(at, "type", "is missing: this wire carries no value of any type");
+        }
+        self.written(at, words)
+    }
+
+    /// Copies keywords as they are.
+    pub(super) fn written(&mut self, at: &str, words: Words<'s>) -> Wire {
+        let (mut wire, mut said) = (Wire::default(), Vec::new());
+        for (key, word) in words.iter() {
+            let is_said = match self.rules.treatment(key, word, &words) {
+                Treatment::Keep => self.keep(at, key, word, &words, &mut wire),
+                Treatment::KeepAs(value) => {
+                    wire.push(key, Part::Data(value));
+                    Fate::Written
+                }
+                Treatment::Say => Fate::Said,
+                Treatment::Drop => Fate::Written,
+                Treatment::Refuse(reason) => {
+                    self.report.refuse(at, key, reason);
+                    Fate::Written
+                }
+            };
+            if is_said == Fate::Said
+                && let Some(text) = sentence::of(key, word, &words)
+            {
+                self.report.moved(at, key, &text);
+                said.push(text);
+            }
+        }
+        if words.types().is_some_and(|types| types.has("object")) {
+            self.close(at, &words, &mut wire);
+        }
+        describe(&mut wire, &said);
+        wire
+    }
+
+    /// Copies a keyword that the dialect has, unless its value does not let it.
+    fn keep(&mut self, at: &str, key: &str, word: &Word<'s>, words: &Words<'s>, wire: &mut Wire) -> Fate {
+        match (key, word) {
+            ("not", _) => return self.keep_unchanged(&["not"], words, wire),
+            ("if", _) => return self.keep_unchanged(&["if", "then", "else"], words, wire),
+            ("oneOf", Word::List(branches)) => return self.keep_one_of(at, branches, words, wire),
+            _ => {}
+        }
+        let part = self.part(at, key, word, words);
+        wire.push(key, part);
+        Fate::Written
+    }
+
+    /// Copies alternatives of which only one fits. Where two might, their copies might even more, so any may then.
+    fn keep_one_of(&mut self, at: &str, branches: &[Node<'s>], words: &Words<'s>, wire: &mut Wire) -> Fate {
+        let part = Part::List(branches.iter().map(|branch| self.node(branch)).collect());
+        let are_disjoint = self.are_disjoint(branches);
+        let is_any = match self.rules.one_of {
+            OneOf::AnyOf => true,
+            OneOf::Kept => false,
+            OneOf::Exact => !are_disjoint,
+        };
+        if is_any && words.has("anyOf") {
+            self.report.refuse(at, "oneOf", "may fit twice, and there is `anyOf` beside it");
+            return Fate::Written;
+        }
+        wire.push(if is_any { "anyOf" } else { "oneOf" }, part);
+        if are_disjoint { Fate::Written } else { Fate::Said }
+    }
+
+    /// Copies the value of a keyword.
+    fn part(&mut self, at: &str, key: &str, word: &Word<'s>, words: &Words<'s>) -> Part {
+        match (key, word) {
+            ("required", _) if self.rules.optional == Optional::Nullable => {
+                Part::Data(words.named("properties").iter().map(|(name, _)| *name).collect())
+            }
+            ("required", _) => Part::Data(words.required().into()),
+            ("properties", Word::Named(properties)) => Part::Named(self.properties(properties, words)),
+            ("patternProperties", Word::Named(patterns)) => self.key_patterns(at, patterns),
+            (_, Word::Node(node)) => match node.as_flag() {
+                Some(flag) if key == "additionalProperties" => Part::Data(flag.into()),
+                _ => Part::Schema(self.node(node)),
+            },
+            (_, Word::List(nodes)) => {
+                let copy = |node| {
+                    self.partial = key == "allOf";
+                    self.node(node)
+                };
+                Part::List(nodes.iter().map(copy).collect())
+            }
+            (_, Word::Named(nodes)) => {
+                Part::Named(nodes.iter().map(|(name, node)| ((*name).to_owned(), self.node(node))).collect())
+            }
+            (_, Word::Data(value)) => Part::Data(value.clone()),
+        }
+    }
+
+    fn properties(&mut self, properties: &[(&'s str, Node<'s>)], words: &Words<'s>) -> Vec<(String, Wire)> {
+        let required: HashSet<&str> = words.required().into_iter().collect();
+        let mut copies = Vec::new();
+        for (name, node) in properties {
+            let is_optional = !required.contains(name);
+            self.optional += usize::from(is_optional);
+            let mut copy = self.node(node);
+            self.optional -= usize::from(is_optional);
+            if is_optional && self.rules.optional == Optional::Nullable && !self.may_be_null(node) {
+                copy = copy.or_null();
+                copy.stands_for_nothing = true;
+            }
+            copies.push(((*name).to_owned(), copy));
+        }
+        copies
+    }
+
+    /// Copies schemas for keys that fit patterns, which every engine has to read in the same way.
+    fn key_patterns(&mut self, at: &str, patterns: &[(&'s str, Node<'s>)]) -> Part {
+        let mut copies = Vec::new();
+        for (pattern, node) in patterns {
+            if Pattern::read(pattern).and_then(|read| read.for_wire(Patterns::Portable)).is_none() {
+                let reason = format!("has the pattern `{pattern}`, which engines read differently");
+                self.report.refuse(at, "patternProperties", reason);
+            }
+            copies.push(((*pattern).to_owned(), self.node(node)));
+        }
+        Part::Named(copies)
+    }
+
+    /// Copies keywords that turn around what they demand, if the copies say the same as they do: to demand less of what must
+    /// not be is to demand more.
+    fn keep_unchanged(&mut self, together: &[&str], words: &Words<'s>, wire: &mut Wire) -> Fate {
+        let before = std::mem::take(&mut self.report);
+        let mut copies = Vec::new();
+        let mut refers = false;
+        for name in together {
+            if let Some(Word::Node(node)) = words.get(name) {
+                refers |= has_reference(&node.to_value());
+                copies.push((*name, self.node(node)));
+            }
+        }
+        let said = std::mem::replace(&mut self.report, before);
+        if refers || !said.is_empty() {
+            return Fate::Said;
+        }
+        for (name, copy) in copies {
+            wire.push(name, Part::Schema(copy));
+        }
+        Fate::Written
+    }
+
+    /// Closes an object, or refuses one of which not all keys are known.
+    fn close(&mut self, at: &str, words: &Words<'s>, wire: &mut Wire) {
+        if self.rules.objects == Objects::Open {
+            return;
+        }
+        let is_closed = words.has("additionalProperties");
+        if !words.has("properties") && !is_closed {
+            self.report.refuse(at, "properties", "are not declared, and this wire carries no other keys");
+        }
+        let known: HashSet<&str> = words.named("properties").iter().map(|(name, _)| *name).collect();
+        for name in words.required().into_iter().filter(|name| !known.contains(name)) {
+            self.report.refuse(at, "required", format!("names `{name}`, which is not declared"));
+        }
+        if self.rules.optional == Optional::Nullable && !words.has("required") {
+            wire.push(
+                "required",
+                Part::Data(words.named("properties").iter().map(|(name, _)| *name).collect()),
+            );
+        }
+        if !is_closed {
+            wire.push("additionalProperties", Part::Data(false.into()));
+        }
+    }
+
+    /// Leaves among the listed values those of the right type, names their type where that is needed, and writes a constant
+    /// as the dialect has it.
+    fn settle_members(&mut self, at: &str, words: &mut Words<'s>) {
+        if self.rules.constants == Constants::Listed
+            && let Some(Word::Data(value)) = words.get("const").cloned()
+        {
+            let fits = words
+                .data("enum")
+                .is_none_or(|members| members.as_array().is_some_and(|members| members.contains(&value)));
+            if !fits {
+                self.report.refuse(at, "const", "is not among the values of `enum`");
+            }
+            words.take("enum");
+            words.set_before("const", "enum", Word::Data(vec![value].into()));
+            words.take("const");
+        }
+        let key = if words.has("const") { "const" } else { "enum" };
+        let members = match words.data(key) {
+            Some(Value::Array(members)) if key == "enum" => members.clone(),
+            Some(value) => vec![value.clone()],
+            None => return,
+        };
+        let Some(types) = words.types() else {
+            if self.rules.names_types() {
+                words.set_before(key, "type", Word::Data(Types::of_values(&members).to_value()));
+            }
+            return;
+        };
+        let fitting: Vec<_> = members.iter().filter(|member| types.admits(member)).cloned().collect();
+        if fitting.is_empty() {
+            self.report.refuse(at, key, "has no value of the type beside it");
+        } else if key == "enum" {
+            words.set("enum", Word::Data(fitting.into()));
+        }
+    }
+
+    /// Writes the end of a tuple as a number of items.
+    fn settle_tuple(&mut self, words: &mut Words<'s>) {
+        let (Some(Word::List(tuple)), Some(Word::Node(items))) =
+            (words.get("prefixItems"), words.get("items"))
+        else {
+            return;
+        };
+        let length = tuple.len() as u64;
+        match items.as_flag() {
+            Some(true) => _ = words.take("items"),
+            Some(false) => {
+                let most = words.data("maxItems").and_then(size).map_or(length, |most| most.min(length));
+                words.take("items");
+                words.set("maxItems", Word::Data(most.into()));
+            }
+            None => {}
+        }
+    }
+
+    /// Takes `null` out of a list of values, as an alternative, where it cannot be listed.
+    fn without_null(&mut self, at: &str, words: &Words<'s>) -> Option<Words<'s>> {
+        let members = words.data("enum")?.as_array()?;
+        let rest: Vec<_> = members.iter().filter(|member| !member.is_null()).cloned().collect();
+        if rest.len() == members.len() || !self.rules.lists(&rest) || self.rules.lists(members) {
+            return None;
+        }
+        let is_note = |key: &str| super::keyword::NOTES.contains(&key);
+        let (mut notes, mut demands) = words.clone().partition(is_note);
+        let mut null = Words::default();
+        null.set("type", Word::Data("null".into()));
+        if rest.is_empty() {
+            notes.set("type", Word::Data("null".into()));
+            return Some(notes);
+        }
+        demands.set("type", Word::Data(Types::of_values(&rest).to_value()));
+        demands.set("enum", Word::Data(rest.into()));
+        notes.set("anyOf", Word::List(vec![Node::made(at, demands), Node::made(at, null)]));
+        Some(notes)
+    }
+}
+
+/// Puts sentences behind the description.
+fn describe(wire: &mut Wire, said: &[String]) {
+    if said.is_empty() {
+        return;
+    }
+    match wire.get_mut("description") {
+        Some(Part::Data(Value::String(text))) => {
+            *text = said.iter().fold(std::mem::take(text), |text, more| sentence::append(&text, more));
+        }
+        _ => wire.begin_with("description", Part::Data(said.join(" ").into())),
+    }
+}
+
+fn has_reference(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => map.contains_key("$ref") || map.values().any(has_reference),
+        Value::Array(list) => list.iter().any(has_reference),
+        _ => false,
+    }
+}
