@@ -1,0 +1,1 @@
+//! Model runs against a scripted model.
