@@ -9,19 +9,17 @@ use super::call::{Broken, Caller};
 use super::conversation::{Conversation, Corrected, Reader};
 use super::entry::{self, Targets};
 use super::event::{ModelRunEvent, ServedBy};
-use super::ledger::{Ledger, Limit};
+use super::ledger::Ledger;
 use super::options::Settings;
-use super::outcome::{self, ModelResult};
+use super::outcome::ModelResult;
 use super::plan::{self, Plan};
 use super::tools::{self, Came};
 use super::verdict::{self, Judge};
 use super::watch::{CutOff, Watch};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::FailureKind;
 use crate::model::{Message, Model, ModelAnswer, ModelFailure, ModelStop, ToolCall};
-use crate::output::ladder::Rung;
 use crate::output::{ExtractError, Stage};
-use crate::strategy::AnswerGuarantee;
 
 /// What the model is told of an answer that it gave while it was calling other tools.
 const NOT_YET: &str =
@@ -33,43 +31,41 @@ pub(super) async fn drive(settings: Settings, judge: &mut Judge<'_>) -> Result<M
     Drive::new(settings, targets).run(judge).await
 }
 
-struct Drive {
-    settings: Settings,
+pub(super) struct Drive {
+    pub(super) settings: Settings,
     /// Who is asked now, and how.
-    model: Arc<dyn Model>,
-    plan: Plan,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) plan: Plan,
     others: std::vec::IntoIter<entry::Target>,
-    watch: Watch,
-    ledger: Ledger,
-    conversation: Conversation,
+    pub(super) watch: Watch,
+    pub(super) ledger: Ledger,
+    pub(super) conversation: Conversation,
     /// The name of the answer tool, whether or not the model at hand is asked by it.
-    answer_tool: String,
+    pub(super) answer_tool: String,
     max_output_tokens: Option<u32>,
     /// What the model said last.
-    said: String,
+    pub(super) said: String,
     /// The last answer that was not accepted.
-    refused: Option<Refused>,
+    pub(super) refused: Option<Refused>,
 }
 
 /// An answer that was not accepted.
-struct Refused {
-    error: ExtractError,
-    last: Last,
+pub(super) struct Refused {
+    pub(super) error: ExtractError,
+    pub(super) last: Last,
 }
 
 /// The last answer, as far as the outcome holds it.
-#[derive(Clone)]
-struct Last {
-    text: String,
-    stop: ModelStop,
-    served_by: ServedBy,
+pub(super) struct Last {
+    pub(super) text: String,
+    pub(super) stop: ModelStop,
+    pub(super) served_by: ServedBy,
 }
 
 impl Drive {
     fn new(settings: Settings, targets: Targets) -> Self {
         let Targets { first: (model, plan), others } = targets;
         let tag = settings.spec.as_ref().map_or("", |spec| spec.tag());
-        let names = settings.tools.iter().map(|tool| tool.spec.name.as_str());
         let mut conversation = Conversation::default();
         for message in settings.messages.iter().cloned().chain(settings.prompt.clone().map(Message::user)) {
             conversation.push(model.provider(), message);
@@ -77,7 +73,7 @@ impl Drive {
         Self {
             watch: Watch::new(settings.cancel.clone(), settings.total_timeout),
             ledger: Ledger::new(settings.callback.clone(), settings.budget, settings.max_iterations),
-            answer_tool: plan::answer_tool_name(tag, names),
+            answer_tool: plan::answer_tool_name(tag, &settings.tools),
             max_output_tokens: settings.max_output_tokens,
             said: String::new(),
             refused: None,
@@ -213,22 +209,6 @@ impl Drive {
         }
     }
 
-    /// Ends a run that asks for no output.
-    fn answered(&mut self, answer: ModelAnswer, last: Last) -> ModelResult<()> {
-        let how = match answer.stop {
-            ModelStop::Complete | ModelStop::Other(_) => None,
-            ModelStop::Refused => Some("the model refused to answer"),
-            ModelStop::Filtered => Some("the service held the answer back because of what it says"),
-            ModelStop::OutputLimit => Some("the answer was cut off by the output limit of the model"),
-            ModelStop::ContextLimit => Some("the conversation fills all that the model can see"),
-        };
-        if let Some(how) = how {
-            self.ledger.warn(how.to_owned());
-        }
-        self.say_last(answer);
-        self.finish(last, None, None)
-    }
-
     /// Has an answer corrected, if that may be tried; otherwise it is the last one.
     fn refuse(
         &mut self,
@@ -237,26 +217,30 @@ impl Drive {
         judge: &mut Judge<'_>,
     ) -> Option<ModelResult<()>> {
         let (number, retries) = (self.ledger.next_attempt(), self.settings.retries());
-        let correctable = !matches!(refused.error.stage(), Stage::Refused | Stage::Filtered);
-        let limit = self.ledger.limit().filter(|_| correctable && number <= retries);
+        let may_be_corrected = number <= retries && refused.error.stage().may_be_corrected();
+        let limit = self.ledger.limit().filter(|_| may_be_corrected);
         let output = self.plan.output.as_ref()?;
-        let (strategy, form) = (output.choice.strategy, output.form());
-        let served_by = refused.last.served_by.clone();
-        if !correctable || number > retries || limit.is_some() {
+        let (strategy, served_by) = (output.choice.strategy, refused.last.served_by.clone());
+        if !may_be_corrected || limit.is_some() {
             self.ledger.refused(strategy, served_by, &refused.error, None);
             self.say_last(answer);
             let why = limit.map(|limit| limit.error(&self.settings.name()));
             return Some(self.descend(refused, why.as_ref(), judge));
         }
-        let correction = refused.error.output_check(form, number, retries + 1);
-        let left = retries - number + 1;
-        self.ledger.refused(strategy, served_by, &refused.error, Some((correction.clone(), left)));
+        let correction = refused.error.output_check(output.form(), number, retries + 1);
+        let told = Some((correction.clone(), retries + 1 - number));
+        self.ledger.refused(strategy, served_by, &refused.error, told);
+        self.correct(answer, refused, correction);
+        None
+    }
+
+    fn correct(&mut self, answer: ModelAnswer, refused: Refused, correction: String) {
         if refused.error.stage() == Stage::Truncated {
             self.max_output_tokens = self.max_output_tokens.map(|cap| cap.saturating_mul(2));
         }
-        self.conversation.correct(self.corrected(answer, &refused.last, correction));
+        let corrected = self.corrected(answer, &refused.last, correction);
+        self.conversation.correct(corrected);
         self.refused = Some(refused);
-        None
     }
 
     fn corrected(&self, answer: ModelAnswer, last: &Last, correction: String) -> Corrected {
@@ -274,66 +258,6 @@ impl Drive {
         }
     }
 
-    /// Goes down to what is given when no answer is valid.
-    fn descend(&mut self, refused: Refused, why: Option<&Error>, judge: &mut Judge<'_>) -> ModelResult<()> {
-        let Refused { error, last } = refused;
-        let Some(spec) = self.settings.spec.clone() else { return self.finish(last, None, None) };
-        let descent = spec.ladder().descend(&error, spec.format(), &mut |block| judge(block));
-        for failed in descent.failed {
-            self.ledger.warn(format!("{failed}, so it was not used"));
-        }
-        let message = error.to_string();
-        let (event, by) = match descent.reached {
-            Some(Rung::Fallback) => (ModelRunEvent::FallbackUsed { message }, AnswerGuarantee::Fallback),
-            Some(Rung::Canned) => (ModelRunEvent::CannedUsed { message }, AnswerGuarantee::Canned),
-            None => {
-                let unmet = outcome::unmet(error, &last.text, why, &self.ledger);
-                return self.finish(last, None, Some(unmet));
-            }
-        };
-        self.ledger.tell(&event);
-        self.ledger
-            .warnings
-            .push(format!("no answer was valid, and a value was taken in its place: {error}"));
-        self.finish(last, Some(by), None)
-    }
-
-    /// Ends a run that may not call once more.
-    fn stopped(&mut self, limit: Limit, judge: &mut Judge<'_>) -> Result<ModelResult<()>> {
-        let why = limit.error(&self.settings.name());
-        match self.refused.take() {
-            Some(refused) => Ok(self.descend(refused, Some(&why), judge)),
-            None => Err(why.with_work(self.ledger.work(&self.said))),
-        }
-    }
-
-    /// Ends a run that got no answer.
-    fn broken(&mut self, broken: Broken, judge: &mut Judge<'_>) -> Result<ModelResult<()>> {
-        let failure = match broken {
-            Broken::Cut(cut_off) => return Err(self.cut_off(cut_off)),
-            Broken::Spent(limit) => return self.stopped(limit, judge),
-            Broken::Failed(failure) => failure,
-        };
-        let error = outcome::model_failed(failure, &ServedBy::of(&*self.model));
-        match self.refused.take() {
-            Some(refused) => {
-                self.ledger.warn(format!("the correction failed: failed to {error}"));
-                Ok(self.descend(refused, Some(&error), judge))
-            }
-            None => Err(error.with_work(self.ledger.work(&self.said))),
-        }
-    }
-
-    fn cut_off(&mut self, cut_off: CutOff) -> Error {
-        let error = self.watch.error(cut_off, &self.settings.name());
-        match self.refused.take() {
-            Some(Refused { error: refused, last }) => {
-                outcome::with_last_answer(error, refused, &last.text, &self.ledger)
-            }
-            None => error.with_work(self.ledger.work(&self.said)),
-        }
-    }
-
     fn last(&self, answer: &ModelAnswer) -> Last {
         let mut served_by = ServedBy::of(&*self.model);
         if let Some(model) = &answer.served_by {
@@ -341,39 +265,5 @@ impl Drive {
         }
         let text = verdict::raw(answer, &self.plan).to_owned();
         Last { text, stop: answer.stop.clone(), served_by }
-    }
-
-    /// Ends the conversation with an answer; one that came by the answer tool stands in it as text.
-    fn say_last(&mut self, answer: ModelAnswer) {
-        let provider = self.model.provider().to_owned();
-        let text = verdict::raw(&answer, &self.plan).to_owned();
-        let replay = answer.replay.filter(|_| answer.calls.is_empty());
-        self.conversation.push(&provider, Message::Assistant { text, calls: Vec::new(), replay });
-    }
-
-    fn finish(
-        &mut self,
-        last: Last,
-        answer_guarantee: Option<AnswerGuarantee>,
-        unmet: Option<Error>,
-    ) -> ModelResult<()> {
-        if self.ledger.audience.has_panicked() {
-            self.ledger.warnings.push("the function that is told events panicked".to_owned());
-        }
-        self.ledger.tell(&ModelRunEvent::Finished { usage: self.ledger.usage });
-        ModelResult {
-            output: (),
-            text: last.text,
-            unmet,
-            stop: last.stop,
-            attempts: std::mem::take(&mut self.ledger.attempts),
-            answer_guarantee,
-            strategy: self.plan.choice().cloned(),
-            iterations: self.ledger.calls,
-            usage: self.ledger.usage,
-            messages: std::mem::take(&mut self.conversation).into_messages(&self.answer_tool),
-            served_by: last.served_by,
-            warnings: std::mem::take(&mut self.ledger.warnings),
-        }
     }
 }

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use super::options::Settings;
+use super::tools::Tool;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Message, Model, ModelRequest, OwnTools, ToolChoice, ToolSpec, WireSchema};
 use crate::output::lower::{Dialect, Lowering};
@@ -55,7 +56,7 @@ impl Plan {
             check_instruction(spec, settings.instruction.as_deref())?;
         }
         plan.system = joined(plan.system, words);
-        plan.constrain(spec, choice.strategy, lowering.as_ref(), own);
+        plan.constrain(spec, choice.strategy, lowering.as_ref(), &settings.tools);
         plan.output = Some(PlannedOutput { choice, lowering });
         Ok(plan)
     }
@@ -65,18 +66,15 @@ impl Plan {
         spec: &OutputSpec,
         strategy: OutputStrategy,
         lowering: Option<&Lowering>,
-        own: OwnTools,
+        others: &[Tool],
     ) {
         let Some(lowering) = lowering else { return };
         if strategy != OutputStrategy::ForcedTool {
             self.schema = Some(WireSchema::new(plain(spec.tag()), lowering.wire.clone()));
             return;
         }
-        let name = answer_tool_name(spec.tag(), self.tools.iter().map(|tool| tool.name.as_str()));
-        self.tool_choice = match own {
-            OwnTools::None => ToolChoice::Named(name.clone()),
-            OwnTools::Some => ToolChoice::Any,
-        };
+        let name = answer_tool_name(spec.tag(), others);
+        self.tool_choice = if others.is_empty() { ToolChoice::Named(name.clone()) } else { ToolChoice::Any };
         self.tools.push(answer_tool(name, &lowering.wire));
     }
 
@@ -141,11 +139,11 @@ pub(super) fn form_of(strategy: OutputStrategy) -> AnswerForm {
 }
 
 /// Names the tool whose arguments are the answer so that it clashes with none of `others`.
-pub(super) fn answer_tool_name<'a>(tag: &str, others: impl Iterator<Item = &'a str> + Clone) -> String {
+pub(super) fn answer_tool_name(tag: &str, others: &[Tool]) -> String {
     let mut name = plain(&format!("respond_with_{tag}"));
     let stem = name.clone();
     let mut number = 2;
-    while others.clone().any(|other| other == name) {
+    while others.iter().any(|other| other.spec.name == name) {
         let ending = format!("_{number}");
         name = format!("{}{ending}", &stem[..stem.len().min(MAX_NAME - ending.len())]);
         number += 1;

@@ -61,6 +61,14 @@ impl Stage {
     }
 }
 
+impl Stage {
+    /// Tells whether an answer that failed here may be better the next time. What was refused or held back is not asked for
+    /// again.
+    pub(crate) fn may_be_corrected(self) -> bool {
+        !matches!(self, Self::Refused | Self::Filtered)
+    }
+}
+
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
