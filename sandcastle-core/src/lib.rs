@@ -16,6 +16,7 @@ mod id;
 pub mod journal;
 pub mod jsonl;
 pub mod model;
+mod model_run;
 pub mod output;
 mod process;
 mod prompt;
@@ -35,6 +36,9 @@ pub use crate::budget::Spent;
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::AgentEvent;
 pub use crate::id::{BranchName, CommitId, RunId, SessionId};
+pub use crate::model_run::{
+    ModelAttempt, ModelOutput, ModelResult, ModelRun, ModelRunEvent, ModelRunFuture, ServedBy, TypedOutput,
+};
 pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };

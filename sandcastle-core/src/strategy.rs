@@ -200,10 +200,13 @@ fn lowered(spec: &OutputSpec, support: &SchemaSupport) -> Result<Lowering, Strin
     if spec.format() == OutputFormat::Text {
         return Err("the output is text, which has no schema".to_owned());
     }
+    if !spec.has_schema() {
+        return Err("there is no schema to send".to_owned());
+    }
     let Some(dialect) = support.dialect else {
         return Err("it is not known what its wire accepts".to_owned());
     };
-    let lowering = lower(spec.schema(), dialect);
+    let lowering = lower(&spec.shown_schema(), dialect);
     if lowering.is_sendable() {
         return Ok(lowering);
     }

@@ -42,6 +42,11 @@ pub trait Model: Send + Sync + fmt::Debug + 'static {
         None
     }
 
+    /// Tells whether the service itself says what each call cost, so that a budget needs no price.
+    fn says_cost(&self) -> bool {
+        false
+    }
+
     /// Calls the service once.
     ///
     /// Dropping the future closes the connection; what the service had begun it may still charge for.

@@ -61,6 +61,14 @@ impl Stage {
     }
 }
 
+impl Stage {
+    /// Tells whether an answer that failed here may be better the next time. What was refused or held back is not asked for
+    /// again.
+    pub(crate) fn may_be_corrected(self) -> bool {
+        !matches!(self, Self::Refused | Self::Filtered)
+    }
+}
+
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
@@ -113,9 +121,14 @@ pub(crate) enum Seen {
 #[derive(Debug)]
 pub(super) enum Detail {
     Missing(Seen),
+    /// The tool whose arguments are the answer was not called.
+    Uncalled,
     Unclosed,
     Oversize,
-    NotJson { offset: usize, advice: Advice },
+    NotJson {
+        offset: usize,
+        advice: Advice,
+    },
     Misfit,
     Rejected,
     Refused,
@@ -138,7 +151,7 @@ impl ExtractError {
     #[must_use]
     pub fn stage(&self) -> Stage {
         match self.detail {
-            Detail::Missing(_) => Stage::Missing,
+            Detail::Missing(_) | Detail::Uncalled => Stage::Missing,
             Detail::Unclosed => Stage::Unclosed,
             Detail::Oversize | Detail::NotJson { .. } => Stage::JsonParse,
             Detail::Misfit => Stage::SchemaValidate,
@@ -161,6 +174,14 @@ impl ExtractError {
             }
         };
         Self::new(tag, Detail::Missing(seen)).with_problems(vec![Problem::new("", message)])
+    }
+
+    /// The tool whose arguments are the answer was not called; `said` is what was answered instead.
+    pub(crate) fn uncalled(tag: impl Into<String>, tool: &str, said: impl Into<String>) -> Self {
+        let message = format!("the tool `{tool}` was not called");
+        Self::new(tag.into(), Detail::Uncalled)
+            .with_raw(said.into())
+            .with_problems(vec![Problem::new("", message)])
     }
 
     /// The last block, of which `raw` is the text so far, is never closed; `found` is a closer that is nearly the
@@ -242,6 +263,16 @@ impl ExtractError {
         Self { tag, raw_matched: None, problems: Vec::new(), value: None, detail, source: None }
     }
 
+    /// Keeps the answer as it was given, where another text was judged in its place.
+    pub(crate) fn about(self, answer: &str) -> Self {
+        self.with_raw(answer.to_owned())
+    }
+
+    /// The code that judges it panicked.
+    pub(crate) fn panicked(tag: &str, answer: &str) -> Self {
+        Self::rejected(tag, answer, None, vec![Problem::new("", "the validation of the value panicked")])
+    }
+
     fn with_raw(mut self, raw: String) -> Self {
         self.raw_matched = Some(raw);
         self
@@ -275,7 +306,7 @@ impl fmt::Display for ExtractError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tag = &self.tag;
         match self.detail {
-            Detail::Missing(_) | Detail::Refused | Detail::Filtered | Detail::Empty => {}
+            Detail::Missing(_) | Detail::Uncalled | Detail::Refused | Detail::Filtered | Detail::Empty => {}
             Detail::Unclosed => write!(f, "the last `<{tag}>` is never closed: ")?,
             Detail::Oversize => write!(f, "the last `<{tag}>` is too long: ")?,
             Detail::NotJson { .. } => write!(f, "`<{tag}>` is not valid JSON: ")?,

@@ -4,10 +4,12 @@
 //! one file each and run in this order: [`locate`] finds the last block with the tag while the text streams, `unfence`
 //! and `read` turn it into JSON, `validate` holds it against the schema, and `typed` reads it into the type. `alias` and
 //! `numbers` help where schema and type see things differently. What went wrong is an [`ExtractError`] with its
-//! [`Problem`]s; `excerpt` shows the place and `feedback` words what a retry is told. `snippet` words what the prompt
+//! [`Problem`]s; `excerpt` shows the place, `feedback` words what
+//! a retry tells an agent and `check` what it tells a model. `snippet` words what the prompt
 //! says. [`OutputSpec`] ties them together; the derived [`AgentOutput`] is the same thing for a type known at compile time.
 
 mod alias;
+mod check;
 pub(crate) mod document;
 mod error;
 mod excerpt;
@@ -30,6 +32,7 @@ pub(crate) mod typed;
 mod unfence;
 mod validate;
 
+pub use self::check::is_output_check;
 pub(crate) use self::error::Seen;
 pub use self::error::{ExtractError, Stage};
 pub use self::problem::Problem;

@@ -1,5 +1,6 @@
 //! The contract of one output, known at run time: a tag, a format, a schema, and who else has a say.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,7 +17,17 @@ use crate::error::{Error, ErrorKind, Result};
 /// The most retries that a run may make.
 const MAX_RETRIES: u32 = 10;
 
-type Judge = fn(&str, &OutputSpec) -> Result<(), ExtractError>;
+/// Who judges a value, before the validator does.
+#[derive(Clone, Copy)]
+enum Judge {
+    /// The schema alone.
+    Schema,
+    /// The schema, and the type with all that it has to say.
+    Type(fn(&str, &OutputSpec) -> Result<(), ExtractError>),
+    /// Nobody: it is all left to the validator.
+    Nobody,
+}
+
 type Validator = dyn Fn(&Value) -> Result<(), Vec<Problem>> + Send + Sync;
 
 /// Says what an answer must be: a tag, a format and a schema.
@@ -40,8 +51,10 @@ pub struct OutputSpec {
     format: OutputFormat,
     retries: u32,
     schema: Arc<CompiledSchema>,
-    /// What the type has to say, if there is one.
-    judge: Option<Judge>,
+    /// What a model is shown in the place of that schema.
+    sent: Option<Arc<Value>>,
+    description: Option<Arc<str>>,
+    judge: Judge,
     validator: Option<Arc<Validator>>,
     ladder: Ladder,
 }
@@ -55,8 +68,10 @@ impl OutputSpec {
             format: T::FORMAT,
             retries: T::MAX_RETRIES,
             schema: Arc::new(CompiledSchema::new(T::schema().into())),
-            judge: Some(|block, spec| T::read_block(block, spec).map(drop)),
+            judge: Judge::Type(|block, spec| T::read_block(block, spec).map(drop)),
             validator: None,
+            sent: None,
+            description: None,
             ladder: Ladder::default(),
         }
     }
@@ -85,14 +100,45 @@ impl OutputSpec {
         Ok(Self::new(tag::check(tag.into())?, OutputFormat::Text, schema))
     }
 
+    /// Creates the contract of a JSON value in `<tag>...</tag>` that nothing but a function judges.
+    ///
+    /// There is no schema, so a model is asked for the value in words, and cannot be held to it by its service; say what is
+    /// wanted with [`OutputSpec::description`], or give a model something to go by with [`OutputSpec::sent_schema`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOutput`] if the tag cannot be told from other text.
+    ///
+    /// # Examples
+    /// ```
+    /// use sandcastle_core::{OutputSpec, Problem};
+    ///
+    /// let spec = OutputSpec::checked("port", |value| match value.as_u64() {
+    ///     Some(1024..=65535) => Ok(()),
+    ///     _ => Err(vec![Problem::new("", "must be a port that anybody may use")]),
+    /// })?
+    /// .description("The number of a free port.");
+    /// assert_eq!(spec.extract("<port>8080</port>").unwrap(), 8080);
+    /// assert!(spec.extract("<port>80</port>").is_err());
+    /// # Ok::<(), sandcastle_core::Error>(())
+    /// ```
+    pub fn checked<F>(tag: impl Into<String>, validator: F) -> Result<Self>
+    where
+        F: Fn(&Value) -> Result<(), Vec<Problem>> + Send + Sync + 'static,
+    {
+        let spec = Self::new(tag::check(tag.into())?, OutputFormat::Json, CompiledSchema::new(true.into()));
+        Ok(Self { judge: Judge::Nobody, ..spec }.validator(validator))
+    }
+
     fn new(tag: String, format: OutputFormat, schema: CompiledSchema) -> Self {
         Self {
             tag: tag.into(),
             format,
             retries: 0,
             schema: Arc::new(schema),
-            judge: None,
+            judge: Judge::Schema,
             validator: None,
+            sent: None,
+            description: None,
             ladder: Ladder::default(),
         }
     }
@@ -119,6 +165,30 @@ impl OutputSpec {
     {
         self.validator = Some(Arc::new(validator));
         self
+    }
+
+    /// Says in words what the value is; a model reads it beside the shape.
+    #[must_use]
+    pub fn description(mut self, text: impl Into<String>) -> Self {
+        self.description = Some(text.into().into());
+        self
+    }
+
+    /// Sets the schema that a model is shown, and that its service holds it to, in the place of the one that judges.
+    ///
+    /// It judges nothing. Where the two disagree, an answer that fits this one alone is refused like any other.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOutput`] if it is no schema, or the output is text.
+    pub fn sent_schema(mut self, schema: impl Into<Value>) -> Result<Self> {
+        let schema = CompiledSchema::new(schema.into());
+        if self.format == OutputFormat::Text {
+            let message = format!("send a schema for `<{}>`: the output is text, which has none", self.tag);
+            return Err(Error::new(ErrorKind::InvalidOutput, message));
+        }
+        schema.checker().map_err(|problems| unusable(&self.tag, problems))?;
+        self.sent = Some(Arc::new(schema.value().clone()));
+        Ok(self)
     }
 
     /// Sets what makes a value of an answer that is not valid, once no retry is left; what it returns is judged like an
@@ -181,6 +251,24 @@ impl OutputSpec {
         self.schema.value()
     }
 
+    /// Returns the schema that a model is shown, with the description.
+    pub(crate) fn shown_schema(&self) -> Cow<'_, Value> {
+        let schema = self.sent.as_deref().unwrap_or_else(|| self.schema());
+        let Some(description) = &self.description else { return Cow::Borrowed(schema) };
+        let mut described = match schema {
+            Value::Object(schema) => schema.clone(),
+            Value::Bool(true) => serde_json::Map::new(),
+            _ => return Cow::Borrowed(schema),
+        };
+        described.insert("description".to_owned(), (&**description).into());
+        Cow::Owned(described.into())
+    }
+
+    /// Tells whether there is a schema that a service could hold a model to.
+    pub(crate) fn has_schema(&self) -> bool {
+        self.sent.is_some() || !matches!(self.judge, Judge::Nobody)
+    }
+
     /// Returns what finds the last block with the tag in a text that streams.
     #[must_use]
     pub fn locator(&self) -> Locator {
@@ -211,19 +299,33 @@ impl OutputSpec {
     pub fn read_block(&self, block: &str) -> Result<Value, ExtractError> {
         let value = match (self.format, self.judge) {
             (OutputFormat::Text, judge) => {
-                judge.map_or(Ok(()), |judge| judge(block, self))?;
+                if let Judge::Type(judge) = judge {
+                    judge(block, self)?;
+                }
                 Value::from(block.trim())
             }
-            (OutputFormat::Json, Some(judge)) => {
+            (OutputFormat::Json, Judge::Type(judge)) => {
                 judge(block, self)?;
                 self.read_json(block)?.value
             }
-            (OutputFormat::Json, None) => self.read_fitting(block)?,
+            (OutputFormat::Json, Judge::Schema) => self.read_fitting(block)?,
+            (OutputFormat::Json, Judge::Nobody) => self.read_json(block)?.value,
         };
         match self.validator.as_ref().map_or(Ok(()), |validator| validator(&value)) {
             Ok(()) => Ok(value),
             Err(problems) => Err(ExtractError::rejected(&self.tag, block, Some(value), problems)),
         }
+    }
+
+    /// Returns an answer that is JSON as it is to be judged: with what its wire made of the value undone by `lift`.
+    pub(crate) fn lifted<'b>(
+        &self,
+        answer: &'b str,
+        lift: impl FnOnce(Value) -> Value,
+    ) -> Result<Cow<'b, str>, ExtractError> {
+        let Reading { value, .. } = self.read_json(answer)?;
+        let lifted = lift(value.clone());
+        Ok(if lifted == value { Cow::Borrowed(answer) } else { Cow::Owned(lifted.to_string()) })
     }
 
     fn read_fitting(&self, block: &str) -> Result<Value, ExtractError> {

@@ -171,6 +171,9 @@ pub struct StructuredOutputError {
     pub tag: String,
     /// The inside of the last block, exactly as the agent wrote it.
     pub raw_matched: Option<String>,
+    /// The whole of the last answer of a model run, exactly as the model wrote it. Runs of agents keep the end of what was
+    /// said in [`Work::text`].
+    pub answer: Option<String>,
     /// The last value, if the block was JSON.
     pub value: Option<Value>,
     /// Everything that is wrong with it.
@@ -202,10 +205,11 @@ pub struct StructuredOutputError {
 }
 
 impl StructuredOutputError {
-    pub(super) fn new(cause: ExtractError, form: AnswerForm, work: &Work) -> Self {
+    pub(crate) fn new(cause: ExtractError, form: AnswerForm, work: &Work) -> Self {
         Self {
             tag: cause.tag.clone(),
             raw_matched: cause.raw_matched.clone(),
+            answer: None,
             value: cause.value.clone(),
             problems: cause.problems.clone(),
             commits: work.commits.clone(),
@@ -232,6 +236,12 @@ impl StructuredOutputError {
 
     pub(super) fn cause(&self) -> &ExtractError {
         &self.cause
+    }
+
+    /// Keeps the whole of the answer.
+    pub(crate) fn with_answer(mut self, answer: &str) -> Self {
+        self.answer = Some(answer.to_owned());
+        self
     }
 
     /// Hides secrets in what it shows; its data stay what they are.

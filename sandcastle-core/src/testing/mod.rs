@@ -1,13 +1,16 @@
-//! A scratch repository, for tests of programs that run agents, and what every sandbox has to do.
+//! A scratch repository and a scripted model, for tests of programs that run agents and ask models, and what every sandbox
+//! has to do.
 //!
 //! The scripted agent that goes with it lives with the other agents.
 
 mod conformance;
+mod scripted_model;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 pub use self::conformance::{sandbox_conformance, sandbox_conformance_in};
+pub use self::scripted_model::ScriptedModel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git;
 

@@ -81,7 +81,7 @@ impl Snippet {
 
     /// Describes what `spec` asks for, in the default style.
     pub fn of_spec(spec: &OutputSpec) -> Self {
-        Self::new(spec.tag(), spec.format(), spec.schema().clone())
+        Self::new(spec.tag(), spec.format(), spec.shown_schema().into_owned())
     }
 
     fn new(tag: &str, format: OutputFormat, schema: Value) -> Self {
@@ -103,16 +103,21 @@ impl Snippet {
         if self.format == OutputFormat::Text {
             return instruction::text(&self.tag, &quote.prose(&quote.comment(self.description())));
         }
-        let shape = match self.style {
-            SnippetStyle::TypeScript => self.shape(quote, Notation::Type),
-            SnippetStyle::Example => self.shape(quote, Notation::Example),
-            SnippetStyle::JsonSchema => quote.schema(&self.schema),
-        };
-        format!("{}\n{shape}", instruction::json(&self.tag, self.style))
+        format!("{}\n{}", instruction::json(&self.tag, self.style), self.shape(quote))
     }
 
-    fn shape(&self, quote: Quote<'_>, notation: Notation) -> String {
-        layout::print(&reader::read(&self.schema, quote), notation, quote)
+    /// Writes the text for an answer that is the value and nothing else, without a tag.
+    pub(crate) fn render_document(&self) -> String {
+        format!("{}\n{}", instruction::document(self.style), self.shape(Quote::new(&self.tag)))
+    }
+
+    fn shape(&self, quote: Quote<'_>) -> String {
+        let print = |notation| layout::print(&reader::read(&self.schema, quote), notation, quote);
+        match self.style {
+            SnippetStyle::TypeScript => print(Notation::Type),
+            SnippetStyle::Example => print(Notation::Example),
+            SnippetStyle::JsonSchema => quote.schema(&self.schema),
+        }
     }
 
     fn description(&self) -> &str {

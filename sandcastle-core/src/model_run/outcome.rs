@@ -1,0 +1,118 @@
+//! What a model run gives back, and how its failures are worded.
+
+use super::driver::{Last, Refused};
+use super::event::ServedBy;
+use super::ledger::{Ledger, ModelAttempt};
+use crate::error::{Error, ErrorKind};
+use crate::model::{Message, ModelFailure, ModelStop};
+
+use crate::run::StructuredOutputError;
+use crate::strategy::{AnswerGuarantee, StrategyChoice};
+use crate::work::Usage;
+
+/// Holds what a model answered, the output that it was asked for, and what that took.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ModelResult<O> {
+    /// The output; `()` when none was asked for.
+    pub output: O,
+    /// The last answer, exactly as the model wrote it: its text, or the arguments of the answer tool.
+    pub text: String,
+    /// Why there is no valid output, as [`ModelRun::run_typed`](crate::ModelRun::run_typed) would have failed; always `None`
+    /// where it has not.
+    pub unmet: Option<Error>,
+    /// How the last answer ended.
+    pub stop: ModelStop,
+    /// The answers that were judged, in order; empty when no output was asked for.
+    pub attempts: Vec<ModelAttempt>,
+    /// How the output was held to its schema; `None` when there is no output.
+    pub answer_guarantee: Option<AnswerGuarantee>,
+    /// How the schema reached the model that answered last; `None` when no output was asked for.
+    pub strategy: Option<StrategyChoice>,
+    /// How often the model was called; calls that its service failed to answer, and that were made again, count once.
+    pub iterations: u32,
+    /// What all calls used, failed ones included, with the cost where it is known.
+    pub usage: Usage,
+    /// The conversation, to go on with: [`ModelRun::messages`](crate::ModelRun::messages) takes it. Answers that were not
+    /// accepted and what was said about them are left out.
+    pub messages: Vec<Message>,
+    /// Who answered last, as the service names it.
+    pub served_by: ServedBy,
+    /// Things that went wrong without failing the run.
+    pub warnings: Vec<String>,
+}
+
+impl<O> ModelResult<O> {
+    /// Returns what all calls cost, in US dollars, as far as that is known.
+    #[must_use]
+    pub fn cost(&self) -> Option<f64> {
+        self.usage.cost_usd
+    }
+
+    /// Puts an output in the place of this one.
+    pub(super) fn with_output<P>(self, output: P) -> ModelResult<P> {
+        ModelResult {
+            output,
+            text: self.text,
+            unmet: self.unmet,
+            stop: self.stop,
+            attempts: self.attempts,
+            answer_guarantee: self.answer_guarantee,
+            strategy: self.strategy,
+            iterations: self.iterations,
+            usage: self.usage,
+            messages: self.messages,
+            served_by: self.served_by,
+            warnings: self.warnings,
+        }
+    }
+}
+
+impl Error {
+    /// Returns why a model's service gave no answer, if that is what ended a model run.
+    #[must_use]
+    pub fn model_failure(&self) -> Option<&ModelFailure> {
+        self.source_as()
+    }
+}
+
+/// Words what a service said, or did not.
+pub(super) fn model_failed(failure: ModelFailure, served_by: &ServedBy) -> Error {
+    use crate::event::FailureKind;
+    let hint = match failure.kind {
+        FailureKind::Transport => Some("try again later, or name another model with `alternate`"),
+        FailureKind::Authentication => Some("give the service a valid key"),
+        FailureKind::Limit => Some("raise the limit at the service"),
+        _ => None,
+    };
+    let error =
+        Error::new(ErrorKind::ModelFailed, format!("ask {served_by}: {failure}")).with_source(failure);
+    hint.into_iter().fold(error, Error::with_hint)
+}
+
+/// Words that there is no valid output, and `why` the last answer was not corrected.
+pub(super) fn unmet(refused: Refused, why: Option<&Error>, ledger: &Ledger) -> (Error, Last) {
+    let error = &refused.error;
+    let attempts = match ledger.attempts.len() {
+        1 => "1 attempt".to_owned(),
+        count => format!("{count} attempts"),
+    };
+    let then = why.map(|why| format!("; then it failed to {why}")).unwrap_or_default();
+    let message = format!("get a valid `<{}>` in {attempts}: {error}{then}", error.tag);
+    let worded = Error::new(ErrorKind::StructuredOutput, message);
+    let hints = why.into_iter().flat_map(|why| why.hints().to_vec());
+    let (mut worded, last) = with_last_answer(hints.fold(worded, Error::with_hint), refused, ledger);
+    if let Some(output) = worded.source_as_mut::<StructuredOutputError>() {
+        output.spent = why.and_then(|why| why.spent().copied());
+    }
+    (worded, last)
+}
+
+/// Adds the last answer, which was not accepted, to what ended a run.
+pub(super) fn with_last_answer(error: Error, refused: Refused, ledger: &Ledger) -> (Error, Last) {
+    let Refused { error: cause, choice, form, last } = refused;
+    let work = ledger.work(&last.text);
+    let mut output = StructuredOutputError::new(cause, form, &work).with_answer(&last.text);
+    output.strategy = Some(choice);
+    (error.with_source(output).with_work(work), last)
+}
