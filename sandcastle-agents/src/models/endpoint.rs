@@ -218,7 +218,7 @@ macro_rules! provider {
 
             /// Says what the model costs, in the place of what is known of it.
             #[must_use]
-            pub fn price(mut self, price: sandcastle_core::model::Price) -> Self {
+            pub fn costs(mut self, price: sandcastle_core::model::Price) -> Self {
                 self.endpoint.price = Some(price);
                 self
             }

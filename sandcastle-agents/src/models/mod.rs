@@ -15,6 +15,8 @@ mod key;
 mod ollama;
 mod openai;
 mod responses;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use self::anthropic::Anthropic;
