@@ -95,7 +95,7 @@ fn signed_parts_are_sent_back_to_the_model_they_are_from() {
             parts(&json!([{ "text": "I " }])),
             parts(&json!([{ "text": "look." }, { "thoughtSignature": "b25l" }])),
             parts(
-                json!([{ "functionCall": { "name": "count", "args": { "of": "a" } }, "thoughtSignature": "dHdv" }]),
+                &json!([{ "functionCall": { "name": "count", "args": { "of": "a" } }, "thoughtSignature": "dHdv" }]),
             ),
             finish("STOP"),
         ],
