@@ -1,4 +1,4 @@
-//! The coding agents that Sandcastle can run: one folder per program.
+//! The coding agents that Sandcastle can run, one folder per program, and models behind services (`models`).
 //!
 //! [`ClaudeCode`], [`Codex`], [`Pi`], [`OpenCode`], [`Gemini`], [`Copilot`] and [`Cursor`] run real programs; [`Scripted`]
 //! plays a script, for tests. Each says how its program is started and how its output is read; what a program prints is
@@ -14,6 +14,8 @@ mod excerpt;
 mod gemini;
 mod http_status;
 mod json;
+#[cfg(feature = "models")]
+pub mod models;
 mod native;
 mod opencode;
 mod option_value;

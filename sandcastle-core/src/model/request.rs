@@ -92,13 +92,22 @@ pub struct ToolSpec {
     pub description: String,
     /// The schema of its arguments: an object.
     pub input_schema: Value,
+    /// Whether the schema is lowered for the service, which may then hold the arguments to it as they are written.
+    pub strict: bool,
 }
 
 impl ToolSpec {
     /// Describes a tool.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>, input_schema: Value) -> Self {
-        Self { name: name.into(), description: description.into(), input_schema }
+        Self { name: name.into(), description: description.into(), input_schema, strict: false }
+    }
+
+    /// Says that the schema is lowered for the service, so that the service may hold the arguments to it.
+    #[must_use]
+    pub fn strictly(mut self) -> Self {
+        self.strict = true;
+        self
     }
 }
 

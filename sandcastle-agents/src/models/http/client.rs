@@ -1,0 +1,127 @@
+//! The client that speaks HTTP, and the headers of a request.
+//!
+//! The client gets its cryptography handed to it: nothing is installed for the whole process, where it could clash with
+//! what the program around it has installed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+use sandcastle_core::event::FailureKind;
+use sandcastle_core::model::ModelFailure;
+
+use super::KeyHeader;
+use crate::models::key::ApiKey;
+
+/// Builds the client for the service at `base`.
+pub(super) fn build(base: &Url, connect: Duration, silence: Duration) -> Result<Client, ModelFailure> {
+    let tls = tls(base).map_err(|error| unusable(&error))?;
+    let builder = Client::builder()
+        .tls_backend_preconfigured(tls)
+        .redirect(Policy::none())
+        .connect_timeout(connect)
+        .read_timeout(silence);
+    // What is on this machine is not reached by way of another one.
+    let builder = if is_loopback(base) { builder.no_proxy() } else { builder };
+    builder.build().map_err(|error| unusable(&error))
+}
+
+/// The headers of a request. A key that no header can carry is refused without being shown.
+pub(super) fn headers(
+    key: Option<&(KeyHeader, ApiKey)>,
+    further: &[(String, ApiKey)],
+) -> Result<HeaderMap, ModelFailure> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    match key {
+        Some((KeyHeader::Bearer, key)) => {
+            headers.insert(AUTHORIZATION, secret(&format!("Bearer {}", key.reveal()), "key")?);
+        }
+        Some((KeyHeader::Named(name), key)) => {
+            headers.insert(HeaderName::from_static(name), secret(key.reveal(), "key")?);
+        }
+        None => {}
+    }
+    for (name, value) in further {
+        let known = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| refused(format!("`{}` is no name of a header", name.escape_debug())))?;
+        headers.insert(known, secret(value.reveal(), &format!("header `{name}`"))?);
+    }
+    Ok(headers)
+}
+
+fn secret(text: &str, what: &str) -> Result<HeaderValue, ModelFailure> {
+    let mut value = HeaderValue::from_str(text)
+        .map_err(|_| refused(format!("the {what} has characters that no header can carry")))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn refused(problem: String) -> ModelFailure {
+    ModelFailure::new(FailureKind::Request, problem)
+}
+
+/// Certificates are judged as the platform does. Where there are none to judge, none are looked for: a machine without any
+/// can still talk to a server of its own.
+fn tls(base: &Url) -> Result<ClientConfig, rustls::Error> {
+    let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()?;
+    let builder = match base.scheme() {
+        "https" => builder.with_platform_verifier()?,
+        _ => builder.with_root_certificates(RootCertStore::empty()),
+    };
+    let mut config = builder.with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+fn is_loopback(base: &Url) -> bool {
+    let host = base.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+fn unusable(error: &dyn std::error::Error) -> ModelFailure {
+    ModelFailure::new(FailureKind::Other, format!("no connection can be made from here: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_built_without_anything_installed() {
+        for base in ["https://api.example.com", "http://127.0.0.1:1"] {
+            let base = Url::parse(base).unwrap();
+            build(&base, Duration::from_secs(1), Duration::from_secs(1)).unwrap();
+        }
+        assert!(rustls::crypto::CryptoProvider::get_default().is_none());
+    }
+
+    #[test]
+    fn what_is_on_this_machine_is_known() {
+        for (base, expected) in [
+            ("http://localhost:8080", true),
+            ("http://127.0.0.2/v1", true),
+            ("http://[::1]:11434", true),
+            ("https://localhost.example.com", false),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(is_loopback(&Url::parse(base).unwrap()), expected, "{base}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_no_header_carries_is_not_shown() {
+        let key = (KeyHeader::Bearer, ApiKey::from("sk-\nsecret"));
+        let failure = headers(Some(&key), &[]).unwrap_err();
+        assert!(failure.kind == FailureKind::Request && !failure.message.contains("secret"), "{failure}");
+        let failure = headers(None, &[("a b".to_owned(), ApiKey::from("v"))]).unwrap_err();
+        assert!(failure.message.contains("`a b`"), "{failure}");
+    }
+}

@@ -1,0 +1,209 @@
+//! Why a service gave no answer: what its status, its headers and its own words say.
+//!
+//! A body is read to a bound, and what is kept of it is one line. Keys in it are masked by who knows them.
+
+use std::error::Error;
+use std::time::Duration;
+
+use reqwest::Response;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use sandcastle_core::event::FailureKind;
+use sandcastle_core::model::ModelFailure;
+use serde_json::Value;
+
+use super::Service;
+use crate::http_status;
+
+/// The most bytes of a refusal that are read.
+const MAX_BODY: usize = 64 * 1024;
+
+/// The most characters of a service's own words that are kept.
+const MAX_WORDS: usize = 600;
+
+/// The longest wait that a service may ask for; what is longer is no answer to a request of today.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a service says of a failure, in the shapes that services have for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ErrorBody {
+    /// In its own words, on one line.
+    pub(crate) message: String,
+    /// What kind it calls it: its `code`, `type` or `status`, whichever there are.
+    pub(crate) names: Vec<String>,
+    /// More, where a service has more to say.
+    pub(crate) details: Value,
+}
+
+impl ErrorBody {
+    /// Reads the error out of a body: an object or a text under `error`, an object itself, or plain text.
+    pub(crate) fn of_text(text: &str) -> Self {
+        match serde_json::from_str::<Value>(text) {
+            Ok(Value::Array(list)) => list.first().map(Self::of_value).unwrap_or_default(),
+            Ok(value) if value.is_object() => Self::of_value(&value),
+            _ => Self { message: one_line(text), ..Self::default() },
+        }
+    }
+
+    /// Reads the error out of an object that has one, or is one.
+    pub(crate) fn of_value(value: &Value) -> Self {
+        let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+        let message = error.as_str().or_else(|| error["message"].as_str()).unwrap_or_default();
+        let name = |key| match &error[key] {
+            Value::String(name) => Some(name.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        Self {
+            message: one_line(message),
+            names: ["code", "type", "status"].into_iter().filter_map(name).collect(),
+            details: error["details"].clone(),
+        }
+    }
+
+    /// Tells whether the service calls it so.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    /// The failure that it is, if it is of this kind: in the service's words, or else under its names.
+    pub(crate) fn failure(&self, kind: FailureKind) -> ModelFailure {
+        let words = if self.message.is_empty() { self.names.join(", ") } else { self.message.clone() };
+        let words =
+            if words.is_empty() { "the service does not say why it failed".to_owned() } else { words };
+        ModelFailure::new(kind, words)
+    }
+}
+
+/// A failure of the connection. The address is not repeated: it may hold what is secret.
+pub(super) fn of(error: &reqwest::Error, service: &Service) -> ModelFailure {
+    if error.is_builder() {
+        return ModelFailure::new(
+            FailureKind::Request,
+            format!("the request cannot be sent: {}", chain(error)),
+        );
+    }
+    let problem = if error.is_timeout() && error.is_connect() {
+        format!("the service could not be reached within {} s", service.connect.as_secs_f32())
+    } else if error.is_timeout() {
+        format!("the service said nothing for {} s", service.silence.as_secs_f32())
+    } else if error.is_connect() {
+        format!("the service could not be reached: {}", chain(error))
+    } else {
+        format!("the connection to the service was lost: {}", chain(error))
+    };
+    ModelFailure::new(FailureKind::Transport, problem)
+}
+
+/// The causes of an error without its first words, which name the address.
+fn chain(error: &reqwest::Error) -> String {
+    let mut causes = Vec::new();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let words = cause.to_string();
+        if causes.last() != Some(&words) {
+            causes.push(words);
+        }
+        next = cause.source();
+    }
+    one_line(&causes.join(": "))
+}
+
+/// Reads an answer whose status says that it is none.
+pub(super) async fn refused(response: Response) -> (ModelFailure, ErrorBody) {
+    let status = response.status().as_u16();
+    let retry_after = retry_of(response.headers());
+    let body = ErrorBody::of_text(&bounded_text(response).await);
+    let kind = match status {
+        402 => FailureKind::Limit,
+        409 => FailureKind::Transport,
+        _ => http_status::failure_of(status).unwrap_or(FailureKind::Request),
+    };
+    let mut failure = body.failure(kind);
+    if (300..400).contains(&status) {
+        failure.message =
+            "the service wants the request at another address, which is not followed".to_owned();
+    }
+    failure.status = Some(status);
+    failure.retry_after = retry_after;
+    (failure, body)
+}
+
+/// The beginning of a body, as text. A body that breaks off is as good as one that is cut.
+pub(super) async fn bounded_text(mut response: Response) -> String {
+    let mut body = Vec::new();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        let room = MAX_BODY - body.len();
+        body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+        if body.len() >= MAX_BODY {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&body).into_owned()
+}
+
+/// When a service wants to be asked again: `retry-after-ms`, or `retry-after` in seconds; a date there is not read.
+fn retry_of(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let seconds =
+        |text: &str| text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let milliseconds = text("retry-after-ms").and_then(|text| text.parse().ok()).map(Duration::from_millis);
+    let wait = milliseconds.or_else(|| seconds(text(RETRY_AFTER.as_str())?));
+    wait.map(|wait| wait.min(LONGEST_WAIT))
+}
+
+/// A service's words on one line, without what a terminal would take for a command.
+pub(super) fn one_line(text: &str) -> String {
+    let visible = text.chars().map(|character| if character.is_control() { ' ' } else { character });
+    let visible: String = visible.take(MAX_BODY).collect();
+    let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut = line.char_indices().nth(MAX_WORDS).map_or(line.len(), |(at, _)| at);
+    line[..cut].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn every_shape_of_an_error_is_read() {
+        for (body, message, name) in [
+            (
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+                "Overloaded",
+                "overloaded_error",
+            ),
+            (r#"{"error":{"message":"no","code":"invalid_json_schema"}}"#, "no", "invalid_json_schema"),
+            (r#"{"error":{"message":"no","code":502}}"#, "no", "502"),
+            (r#"[{"error":{"message":"no","status":"INVALID_ARGUMENT"}}]"#, "no", "INVALID_ARGUMENT"),
+            (r#"{"error":"invalid JSON schema in format"}"#, "invalid JSON schema in format", ""),
+            (r#"{"message":"no","code":"x"}"#, "no", "x"),
+            ("<html>\n  <b>Bad\u{1b}[31m Gateway</b>", "<html> <b>Bad [31m Gateway</b>", ""),
+            ("[]", "", ""),
+            ("7", "7", ""),
+        ] {
+            let error = ErrorBody::of_text(body);
+            assert_eq!(error.message, message, "{body}");
+            assert!(name.is_empty() || error.is(name), "{error:?}");
+        }
+        assert_eq!(ErrorBody::of_text(&"é".repeat(5000)).message.chars().count(), MAX_WORDS);
+    }
+
+    #[test]
+    fn a_wait_is_read_and_bounded() {
+        for (name, value, wait) in [
+            ("retry-after", "2", Some(2000)),
+            ("retry-after", "0.5", Some(500)),
+            ("retry-after-ms", "1500", Some(1500)),
+            ("retry-after", "1e30", None),
+            ("retry-after", "-1", None),
+            ("retry-after", "soon", None),
+            ("retry-after", "999999", Some(24 * 60 * 60 * 1000)),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, HeaderValue::from_static(value));
+            assert_eq!(retry_of(&headers), wait.map(Duration::from_millis), "{name}: {value}");
+        }
+    }
+}

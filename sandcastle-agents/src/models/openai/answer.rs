@@ -1,0 +1,221 @@
+//! What a server of chat completions answers: chunks of one message, whose pieces are run together.
+
+use sandcastle_core::Usage;
+use sandcastle_core::model::{ModelAnswer, ModelFailure, ModelListener, ModelPiece, ModelStop, ToolCall};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::failure::kind_of;
+use crate::models::endpoint::{Progress, Reader};
+use crate::models::http::ErrorBody;
+use crate::models::wire::{self, MAX_CALLS, broken, call_id, tokens};
+
+/// The last event, which is no JSON.
+const DONE: &str = "[DONE]";
+
+/// An answer that is arriving.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    text: String,
+    refusal: String,
+    calls: Vec<Call>,
+    finish: Option<String>,
+    /// What the model's own service calls the end, where a router stands before it.
+    native_finish: Option<String>,
+    done: bool,
+    counts: Counts,
+    served_by: Option<String>,
+}
+
+#[derive(Debug)]
+struct Call {
+    /// Its place among the calls, as the server counts.
+    index: Option<u64>,
+    id: Option<String>,
+    name: String,
+    arguments: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Chunk {
+    model: Option<String>,
+    choices: Option<Vec<Choice>>,
+    usage: Option<Counts>,
+    #[serde(default)]
+    error: Value,
+}
+
+#[derive(Debug, Deserialize)]
+struct Choice {
+    delta: Option<Delta>,
+    finish_reason: Option<String>,
+    native_finish_reason: Option<String>,
+    #[serde(default)]
+    error: Value,
+}
+
+#[derive(Debug, Deserialize)]
+struct Delta {
+    content: Option<String>,
+    refusal: Option<String>,
+    reasoning_content: Option<String>,
+    reasoning: Option<String>,
+    tool_calls: Option<Vec<CallPiece>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct CallPiece {
+    index: Option<u64>,
+    id: Option<String>,
+    function: Option<FunctionPiece>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct FunctionPiece {
+    name: Option<String>,
+    /// Text; some servers send the object itself.
+    #[serde(default)]
+    arguments: Value,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Counts {
+    #[serde(deserialize_with = "tokens")]
+    prompt_tokens: u64,
+    #[serde(deserialize_with = "tokens")]
+    completion_tokens: u64,
+    prompt_tokens_details: Option<Cached>,
+    /// In dollars; only routers say it.
+    cost: Value,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Cached {
+    #[serde(deserialize_with = "tokens")]
+    cached_tokens: u64,
+    #[serde(deserialize_with = "tokens")]
+    cache_write_tokens: u64,
+}
+
+impl Answer {
+    fn take(&mut self, choice: Choice, listener: &mut ModelListener<'_>) -> Result<(), ModelFailure> {
+        fail_on(&choice.error)?;
+        if let Some(delta) = choice.delta {
+            self.fill(delta, listener)?;
+        }
+        self.finish = choice.finish_reason.or_else(|| self.finish.take());
+        self.native_finish = choice.native_finish_reason.or_else(|| self.native_finish.take());
+        Ok(())
+    }
+
+    fn fill(&mut self, delta: Delta, listener: &mut ModelListener<'_>) -> Result<(), ModelFailure> {
+        let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        if let Some(text) = said(&delta.reasoning_content).or_else(|| said(&delta.reasoning)) {
+            listener(ModelPiece::Thinking { text });
+        }
+        if let Some(text) = said(&delta.content) {
+            self.text.push_str(&text);
+            listener(ModelPiece::Text { text });
+        }
+        self.refusal.push_str(delta.refusal.as_deref().unwrap_or_default());
+        for piece in delta.tool_calls.into_iter().flatten() {
+            self.call(piece, listener)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a piece of a call: of the one with its number, or, where there are no numbers, of the last one until a new id comes.
+    fn call(&mut self, piece: CallPiece, listener: &mut ModelListener<'_>) -> Result<(), ModelFailure> {
+        let function = piece.function.unwrap_or_default();
+        let known = match piece.index {
+            Some(index) => self.calls.iter().position(|call| call.index == Some(index)),
+            None => self.calls.iter().rposition(|call| piece.id.is_none() || call.id == piece.id),
+        };
+        let at = known.unwrap_or(self.calls.len());
+        if known.is_none() {
+            if at >= MAX_CALLS {
+                return Err(broken("too many tools are called"));
+            }
+            let name = function.name.clone().unwrap_or_default();
+            listener(ModelPiece::ToolCall { name: name.clone() });
+            self.calls.push(Call { index: piece.index, id: piece.id, name, arguments: String::new() });
+        }
+        match function.arguments {
+            Value::String(text) => self.calls[at].arguments.push_str(&text),
+            Value::Null => {}
+            object => self.calls[at].arguments.push_str(&object.to_string()),
+        }
+        Ok(())
+    }
+
+    fn stop(&self) -> Option<ModelStop> {
+        if !self.refusal.is_empty() || self.native_finish.as_deref() == Some("refusal") {
+            return Some(ModelStop::Refused);
+        }
+        match self.finish.as_deref() {
+            Some("stop" | "tool_calls" | "function_call") => Some(ModelStop::Complete),
+            Some("length") => Some(ModelStop::OutputLimit),
+            Some("content_filter") => Some(ModelStop::Filtered),
+            Some(other) => Some(ModelStop::Other(other.to_owned())),
+            None => self.done.then(|| ModelStop::Other("no reason given".to_owned())),
+        }
+    }
+}
+
+fn fail_on(error: &Value) -> Result<(), ModelFailure> {
+    if error.is_null() {
+        return Ok(());
+    }
+    let error = ErrorBody::of_value(error);
+    Err(error.failure(kind_of(&error)))
+}
+
+impl Reader for Answer {
+    fn read(&mut self, data: &str, listener: &mut ModelListener<'_>) -> Result<Progress, ModelFailure> {
+        if data.trim() == DONE {
+            self.done = true;
+            return Ok(Progress::Complete);
+        }
+        let chunk: Chunk = wire::event(data)?;
+        fail_on(&chunk.error)?;
+        self.served_by = chunk.model.or_else(|| self.served_by.take());
+        if let Some(counts) = chunk.usage {
+            self.counts = counts;
+        }
+        // One answer was asked for.
+        if let Some(choice) = chunk.choices.into_iter().flatten().next() {
+            self.take(choice, listener)?;
+        }
+        Ok(Progress::Open)
+    }
+
+    fn usage(&self) -> Usage {
+        let cached = self.counts.prompt_tokens_details.as_ref();
+        let mut usage = Usage::default();
+        usage.cache_read_input_tokens = cached.map_or(0, |cached| cached.cached_tokens);
+        usage.cache_creation_input_tokens = cached.map_or(0, |cached| cached.cache_write_tokens);
+        usage.input_tokens = self
+            .counts
+            .prompt_tokens
+            .saturating_sub(usage.cache_read_input_tokens)
+            .saturating_sub(usage.cache_creation_input_tokens);
+        usage.output_tokens = self.counts.completion_tokens;
+        usage.cost_usd = self.counts.cost.as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0);
+        usage
+    }
+
+    fn finish(self) -> Result<ModelAnswer, ModelFailure> {
+        let Some(stop) = self.stop() else { return Err(wire::cut_off()) };
+        let mut answer = ModelAnswer::default();
+        answer.usage = self.usage();
+        answer.stop = stop;
+        // Who refuses says it in a place of its own.
+        answer.text = if self.text.is_empty() { self.refusal } else { self.text };
+        let calls = self.calls.into_iter();
+        answer.calls = calls.map(|call| ToolCall::new(call_id(call.id), call.name, call.arguments)).collect();
+        answer.served_by = self.served_by;
+        Ok(answer)
+    }
+}
