@@ -50,7 +50,8 @@ pub enum Priority {
 
 impl Case for Ticket {
     const NAME: &'static str = "flat";
-    const TASK: &'static str = "Sort this bug report: give it a title and a priority, and say whether it blocks the release.";
+    const TASK: &'static str =
+        "Sort this bug report: give it a title and a priority, and say whether it blocks the release.";
     const TEXTS: [&'static str; 5] = [
         "Since this morning the login page answers with HTTP 500 for every user.",
         "The footer says 2024, but it is 2026.",
@@ -109,12 +110,12 @@ impl Case for Review {
     ];
 }
 
-/// The page of a release: lengths, patterns and a range.
+/// The page of a release: lengths and patterns, written as people write them.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
     /// Three numbers.
-    #[schemars(regex(pattern = r"^[0-9]+\.[0-9]+\.[0-9]+$"))]
+    #[schemars(regex(pattern = r"^\d+\.\d+\.\d+$"))]
     pub version: String,
     /// The last part of the page's address.
     #[schemars(regex(pattern = r"^[a-z0-9]+(-[a-z0-9]+)*$"), length(max = 24))]
@@ -124,22 +125,22 @@ pub struct Release {
     /// The most important first.
     #[schemars(length(min = 1, max = 3), inner(length(min = 5, max = 60)))]
     pub highlights: Vec<String>,
-    /// How much work an upgrade is.
-    #[schemars(range(min = 1, max = 5))]
-    pub effort: u8,
+    /// Of the download.
+    #[schemars(regex(pattern = r"^\d+ (kB|MB|GB)$"))]
+    pub size: String,
 }
 
 impl Case for Release {
     const NAME: &'static str = "bounds";
-    const TASK: &'static str = "Write the page of this release: its version, a slug for the address, a headline, the highlights, and how \
-                                much work the upgrade is, from 1 to 5.";
+    const TASK: &'static str = "Write the page of this release: its version, a slug for the address, a headline, the highlights, and the \
+                                size.";
     const TEXTS: [&'static str; 5] = [
         "Version 2.4.0 of the Harbour package manager brings parallel downloads and a lock file that merges without conflicts. \
-         Nothing has to be changed.",
-        "Quill Editor 10.0.1 only mends a crash that happened when large files were closed.",
-        "Meteor Database 5.0.0 has a new storage format and drops the old query language. Data must be exported and imported.",
+         It is a download of 12 megabytes.",
+        "Quill Editor 10.0.1 (240 megabytes) only mends a crash that happened when large files were closed.",
+        "Meteor Database 5.0.0 has a new storage format and drops the old query language. Its download is two gigabytes.",
         "With 0.9.12, the Lantern static site generator gets incremental builds, dark mode for its themes and links between \
-         languages.",
-        "Pebble 3.1.0, the test runner, now shows the slowest tests and runs them first. Two options have new names.",
+         languages. It has 850 kilobytes.",
+        "Pebble 3.1.0, the test runner, now shows the slowest tests and runs them first. Size: 31 megabytes.",
     ];
 }

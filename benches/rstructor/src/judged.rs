@@ -40,9 +40,7 @@ impl<T: Case> Instructor for Judged<T> {
 pub fn problems<T: Case>(value: &Value) -> Result<Option<String>, Box<dyn Error>> {
     let schema = schemars::schema_for!(T).to_value();
     let validator = jsonschema::validator_for(&schema)?;
-    let found: Vec<_> = validator
-        .iter_errors(value)
-        .map(|error| format!("`{}`: {error}", error.instance_path()))
-        .collect();
+    let found: Vec<_> =
+        validator.iter_errors(value).map(|error| format!("`{}`: {error}", error.instance_path())).collect();
     Ok((!found.is_empty()).then(|| found.join("; ")))
 }

@@ -45,7 +45,8 @@ async fn main() -> Outcome {
 }
 
 fn client() -> Result<OpenAIClient, Box<dyn std::error::Error>> {
-    let variable = |name: &str| std::env::var(name).map_err(|_| format!("`{name}` is not set; see `.ci/model env`"));
+    let variable =
+        |name: &str| std::env::var(name).map_err(|_| format!("`{name}` is not set; see `.ci/model env`"));
     let client = OpenAIClient::new("none")?
         .base_url(format!("{}/v1", variable("SANDCASTLE_MODEL_URL")?))
         .model(variable("SANDCASTLE_MODEL_NAME")?)
@@ -94,8 +95,8 @@ where
         Ok(extraction) => {
             let problems = problems::<T>(&serde_json::to_value(&extraction.data)?)?;
             // The library calls this a success.
-            let failure =
-                problems.map(|message| Failure { stage: "delivered although the schema refuses it", message });
+            let failure = problems
+                .map(|message| Failure { stage: "delivered although the schema refuses it", message });
             Try { report: extraction.report, failure }
         }
         Err(error) => {
