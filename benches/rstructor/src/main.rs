@@ -9,6 +9,11 @@
 //! is its bridge for types that have a schema already, which reads the answer by serde and checks no bounds. `schema` has a
 //! validator beside it that holds each answer to the whole schema, as a user could write one: more than the library
 //! does by itself, so that what is compared is how the libraries ask.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "it is told by its environment whom to ask, and prints what it measured"
+)]
 
 #[path = "../../strategies/cases.rs"]
 mod cases;
@@ -119,7 +124,6 @@ fn stage(error: &RStructorError) -> &'static str {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "it prints what it measured")]
 fn print<T: Case>(checks: &str, retries: usize, attempt: Try) {
     let Try { report, failure } = attempt;
     let attempts: Vec<Value> = report.attempts.iter().map(|attempt| {
