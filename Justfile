@@ -16,7 +16,11 @@ setup:
 engines:
     .ci/engines up
 
-# Runs all tests; those of absent agents and engines are skipped by name.
+# Starts the small model that tests of model providers ask, on Linux.
+model:
+    .ci/model start
+
+# Runs all tests; those of absent agents, engines and models are skipped by name.
 test:
     SANDCASTLE_REQUIRE= .ci/run test
 

@@ -12,6 +12,7 @@ mod killed;
 mod model_server;
 mod process;
 mod real_agents;
+mod real_model;
 mod run;
 mod sandboxes;
 mod streams;

@@ -9,6 +9,7 @@ pub(crate) mod model_server;
 pub(crate) mod process;
 pub(crate) mod processes;
 pub(crate) mod real_agent;
+pub(crate) mod real_model;
 pub(crate) mod repository;
 pub(crate) mod requirement;
 pub(crate) mod terminal;
