@@ -8,6 +8,7 @@ mod held;
 mod hooks;
 mod iterations;
 mod merging;
+mod native;
 mod played;
 mod repositories;
 mod secrets;
