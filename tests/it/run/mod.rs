@@ -10,6 +10,7 @@ mod held;
 mod hooks;
 mod iterations;
 mod merging;
+mod native;
 mod played;
 mod repositories;
 mod secrets;

@@ -1,0 +1,383 @@
+//! Structured output of the agent's own: which way is chosen, what is taken as a value, and what never is.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use sandcastle::agent::SchemaDelivery;
+use sandcastle::event::FailureKind;
+use sandcastle::output::lower::{Dialect, lower};
+use sandcastle::testing::{Script, Scripted, Turn};
+use sandcastle::{
+    Agent, AnswerGuarantee, AttemptOutcome, Error, ErrorKind, Logging, NoSandbox, OutputSpec, OutputStrategy,
+    RunEvent, RunOptions, SessionId, Stage,
+};
+use serde_json::{Value, json};
+
+use super::{Bench, N, Retried, say};
+
+const TAGGED: &str = "Do it, and answer as <result>JSON</result>.";
+const UNTAGGED: &str = "Do it.";
+const GOOD: &str = r#"<result>{"n":5}</result>"#;
+
+use OutputStrategy::{Auto, ForcedTool, Native, Tag};
+
+/// Ends a turn with this value, and says something else.
+fn gives(value: Value) -> Turn {
+    say("Done.").structured(value)
+}
+
+fn schema_refused() -> Turn {
+    Turn::new().fail(FailureKind::SchemaRefused, "the grammar is too large")
+}
+
+impl Bench {
+    fn asked(&self, agent: impl Agent, strategy: OutputStrategy, prompt: &str) -> RunOptions {
+        RunOptions::new(agent, NoSandbox::new())
+            .cwd(self.repository.path())
+            .prompt(prompt)
+            .output_strategy(strategy)
+            .logging(Logging::file(self.log()))
+    }
+
+    fn taking(&self, delivery: SchemaDelivery, turns: impl IntoIterator<Item = Turn>) -> Scripted {
+        let script = turns.into_iter().fold(Script::new().native(delivery), Script::turn);
+        Scripted::new(script).state_dir(self.state.path())
+    }
+
+    /// A run with the schema as an argument.
+    fn by(
+        &self,
+        strategy: OutputStrategy,
+        prompt: &str,
+        turns: impl IntoIterator<Item = Turn>,
+    ) -> RunOptions {
+        self.asked(self.taking(SchemaDelivery::Argument, turns), strategy, prompt)
+    }
+
+    /// How many sessions the agent has held.
+    fn sessions(&self) -> usize {
+        let entries = std::fs::read_dir(self.state.path()).unwrap().flatten();
+        entries.filter(|entry| entry.path().is_dir()).count()
+    }
+
+    fn schemas(&self, session: Option<&SessionId>) -> Vec<Option<String>> {
+        Scripted::schemas(self.state.path(), session.unwrap()).unwrap()
+    }
+}
+
+/// Hears which strategies are told of.
+fn heard(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<OutputStrategy>>>) {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let listener = Arc::clone(&told);
+    let options = options.on_event(move |event| {
+        if let RunEvent::StrategyChosen { choice } = event {
+            listener.lock().unwrap().push(choice.strategy);
+        }
+    });
+    (options, told)
+}
+
+#[track_caller]
+fn stage_of(error: &Error) -> Stage {
+    error.structured_output().unwrap_or_else(|| panic!("{error:#}")).stage()
+}
+
+fn outcomes(error: &Error) -> Vec<AttemptOutcome> {
+    error.work().unwrap().attempts.iter().map(|attempt| attempt.outcome).collect()
+}
+
+#[tokio::test]
+async fn a_native_value_comes_back_typed_and_says_so() {
+    for (delivery, dialect) in
+        [(SchemaDelivery::Argument, Dialect::ClaudeCode), (SchemaDelivery::File, Dialect::Codex)]
+    {
+        let bench = Bench::new().await;
+        let agent = bench.taking(delivery, [gives(json!({ "n": 5 }))]);
+        let (options, told) = heard(bench.asked(agent, Native, UNTAGGED));
+        let result = sandcastle::run_with::<N>(options).await.unwrap();
+
+        assert_eq!(result.output, N { n: 5 });
+        assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Native));
+        let choice = result.strategy.as_ref().unwrap();
+        assert_eq!((choice.strategy, &*choice.reason), (Native, "it was asked for"));
+        assert_eq!((choice.dialect, result.attempts[0].strategy), (Some(dialect), Native));
+        assert_eq!(*told.lock().unwrap(), [Native]);
+        assert_eq!(result.warnings, [] as [&str; 0]);
+        let wire = lower(OutputSpec::of::<N>().schema(), dialect).wire.to_string();
+        assert_eq!(bench.schemas(result.session_id()), [Some(wire)]);
+    }
+}
+
+#[tokio::test]
+async fn the_tag_is_the_default_and_nothing_else_is_sent_or_told() {
+    let bench = Bench::new().await;
+    let agent = bench.taking(SchemaDelivery::Argument, [say(GOOD).structured(json!({ "n": 7 }))]);
+    let options = RunOptions::new(agent, NoSandbox::new()).cwd(bench.repository.path()).prompt(TAGGED);
+    let (options, told) = heard(options.logging(Logging::off()));
+    let result = sandcastle::run_with::<N>(options).await.unwrap();
+    assert_eq!((result.output, result.answer_guarantee), (N { n: 5 }, Some(AnswerGuarantee::Tag)));
+    assert_eq!(result.strategy.unwrap().strategy, Tag);
+    assert_eq!(result.attempts[0].strategy, Tag);
+    assert_eq!(*told.lock().unwrap(), []);
+    let session = result.iterations[0].session_id.as_ref();
+    assert_eq!(bench.schemas(session), [None]);
+}
+
+#[tokio::test]
+async fn auto_takes_what_is_declared_and_says_why() {
+    let bench = Bench::new().await;
+    let result =
+        sandcastle::run_with::<N>(bench.by(Auto, UNTAGGED, [gives(json!({ "n": 5 }))])).await.unwrap();
+    let choice = result.strategy.unwrap();
+    assert_eq!((choice.strategy, result.answer_guarantee), (Native, Some(AnswerGuarantee::Native)));
+    assert!(choice.reason.contains("declared for the agent `scripted`"), "{}", choice.reason);
+}
+
+/// Nothing is started, and what is refused is refused by name.
+#[tokio::test]
+async fn case_092_an_agent_without_a_schema_of_its_own_is_refused_by_name_or_asked_by_the_tag() {
+    let bench = Bench::new().await;
+    for (strategy, lack) in
+        [(Native, "no structured output"), (ForcedTool, "no tools that it can be made to call")]
+    {
+        let options = bench.asked(bench.agent([say(GOOD)]), strategy, TAGGED);
+        let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidOptions);
+        let message = error.to_string();
+        assert!(message.contains("the agent `scripted`") && message.contains(lack), "{message}");
+        assert!(message.contains(strategy.as_str()) && error.work().is_none(), "{message}");
+    }
+    assert_eq!(bench.sessions(), 0);
+
+    let result =
+        sandcastle::run_with::<N>(bench.asked(bench.agent([say(GOOD)]), Auto, TAGGED)).await.unwrap();
+    let choice = result.strategy.unwrap();
+    assert_eq!((choice.strategy, result.answer_guarantee), (Tag, Some(AnswerGuarantee::Tag)));
+    assert!(choice.reason.contains("no structured output"), "{}", choice.reason);
+    let options = bench.asked(sandcastle::OpenCode::new("m/n"), Native, TAGGED);
+    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+    assert!(error.to_string().contains("the agent `opencode`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_forced_tool_is_refused_though_the_agent_has_structured_output() {
+    let bench = Bench::new().await;
+    let options = bench.by(ForcedTool, TAGGED, [gives(json!({ "n": 5 }))]);
+    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+    assert_eq!((error.kind(), bench.sessions()), (ErrorKind::InvalidOptions, 0));
+    assert!(error.to_string().contains("the agent `scripted`"), "{error}");
+}
+
+#[tokio::test]
+async fn the_tag_is_needed_only_where_words_carry_the_shape() {
+    let bench = Bench::new().await;
+    for agent in [bench.agent([say(GOOD)]), bench.taking(SchemaDelivery::Argument, [say(GOOD)])] {
+        let strategy = if agent.native_output().is_some() { Tag } else { Auto };
+        let error = sandcastle::run_with::<N>(bench.asked(agent, strategy, UNTAGGED)).await.unwrap_err();
+        assert_eq!((error.kind(), bench.sessions()), (ErrorKind::Prompt, 0), "{error}");
+    }
+    // A text has no schema, so words carry it.
+    let text = OutputSpec::text("summary").unwrap();
+    let options = bench.by(Auto, UNTAGGED, [say("<summary>x</summary>")]);
+    let error = sandcastle::run_spec(options, text.clone()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Prompt);
+    let error = sandcastle::run_spec(bench.by(Native, UNTAGGED, []), text).await.unwrap_err();
+    assert_eq!((error.kind(), bench.sessions()), (ErrorKind::InvalidOutput, 0), "{error}");
+}
+
+#[tokio::test]
+async fn a_schema_that_fits_in_no_argument_is_refused_before_the_start() {
+    let bench = Bench::new().await;
+    let long = "x".repeat(140_000);
+    let schema = json!({
+        "type": "object", "additionalProperties": false, "required": ["n"],
+        "properties": { "n": { "type": "integer", "description": long } },
+    });
+    let spec = OutputSpec::json("result", schema).unwrap();
+    let error = sandcastle::run_spec(bench.by(Native, UNTAGGED, []), spec.clone()).await.unwrap_err();
+    assert_eq!((error.kind(), bench.sessions()), (ErrorKind::InvalidOutput, 0), "{error}");
+    assert!(error.to_string().contains("the agent `scripted`"), "{error}");
+
+    let result = sandcastle::run_spec(bench.by(Auto, TAGGED, [say(GOOD)]), spec.clone()).await.unwrap();
+    assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Tag));
+    let agent = bench.taking(SchemaDelivery::File, [gives(json!({ "n": 5 }))]);
+    let result = sandcastle::run_spec(bench.asked(agent, Native, UNTAGGED), spec).await.unwrap();
+    assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Native));
+}
+
+#[tokio::test]
+async fn case_050_success_without_a_value_is_looked_for_in_the_tag_and_then_missing() {
+    let bench = Bench::new().await;
+    let error = sandcastle::run_with::<N>(bench.by(Native, TAGGED, [say(GOOD)])).await.unwrap_err();
+    assert_eq!((stage_of(&error), outcomes(&error)), (Stage::Missing, vec![AttemptOutcome::NativeMissing]));
+    assert!(error.to_string().contains("no structured value"), "{error}");
+
+    let result = sandcastle::run_with::<N>(bench.by(Auto, TAGGED, [say(GOOD)])).await.unwrap();
+    assert_eq!((result.output, result.answer_guarantee), (N { n: 5 }, Some(AnswerGuarantee::Tag)));
+    assert_eq!(result.strategy.unwrap().strategy, Native);
+
+    let error = sandcastle::run_with::<N>(bench.by(Auto, TAGGED, [say("plain text")])).await.unwrap_err();
+    assert_eq!((stage_of(&error), outcomes(&error)), (Stage::Missing, vec![AttemptOutcome::NativeMissing]));
+    let bad = r#"<result>{"n":"x"}</result>"#;
+    let error = sandcastle::run_with::<N>(bench.by(Auto, TAGGED, [say(bad)])).await.unwrap_err();
+    assert_eq!(stage_of(&error), Stage::SchemaValidate);
+}
+
+#[tokio::test]
+async fn a_value_that_is_wrong_wrapped_or_encoded_twice_is_never_taken() {
+    let wrong = [
+        (json!({ "n": "x" }), "/n", "expected integer"),
+        (json!({ "output": { "n": 1 } }), "/output", "without an object around it"),
+        (json!({ "result": { "n": 1 } }), "/result", "without an object around it"),
+        (json!("{\"n\":1}"), "", "encoded twice"),
+    ];
+    for strategy in [Native, Auto] {
+        for (value, path, says) in &wrong {
+            let bench = Bench::new().await;
+            // A good block beside a bad value does not excuse it.
+            let turn = say(GOOD).structured(value.clone());
+            let error = sandcastle::run_with::<N>(bench.by(strategy, TAGGED, [turn])).await.unwrap_err();
+            assert_eq!(stage_of(&error), Stage::SchemaValidate, "{value}");
+            let output = error.structured_output().unwrap();
+            assert_eq!(output.problems[0].path, *path, "{value}");
+            assert!(output.problems[0].message.contains(says), "{:?}", output.problems);
+            assert_eq!(output.raw_matched.as_deref(), Some(&*value.to_string()));
+            assert_eq!(output.strategy.as_ref().unwrap().strategy, Native);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_value_is_corrected_in_its_session_with_the_schema_passed_again() {
+    let bench = Bench::new().await;
+    let turns = [gives(json!({ "n": "x" })), say("Sorry."), gives(json!({ "n": 5 }))];
+    let result = sandcastle::run_with::<Retried>(bench.by(Native, UNTAGGED, turns)).await.unwrap();
+    assert_eq!((result.output.n, result.answer_guarantee), (5, Some(AnswerGuarantee::Native)));
+    let outcomes: Vec<_> = result.attempts.iter().map(|attempt| attempt.outcome).collect();
+    use AttemptOutcome::{Accepted, NativeMissing, SchemaValidate};
+    assert_eq!(outcomes, [SchemaValidate, NativeMissing, Accepted]);
+    assert!(result.attempts.iter().all(|attempt| attempt.strategy == Native));
+    let sent = bench.schemas(result.iterations[0].session_id.as_ref());
+    assert!(sent.len() == 3 && sent.iter().all(|schema| schema.is_some() && *schema == sent[0]), "{sent:?}");
+    let prompts = bench.prompts(result.iterations[0].session_id.as_ref().unwrap());
+    assert!(prompts[1].contains("/n"), "{}", prompts[1]);
+}
+
+#[tokio::test]
+async fn case_075_a_refused_schema_is_asked_for_by_the_tag_once() {
+    let bench = Bench::new().await;
+    let agent = Scripted::new(
+        Script::new()
+            .native(SchemaDelivery::Argument)
+            .sequence(sandcastle::testing::Sequence::AcrossSessions)
+            .turn(schema_refused())
+            .turn(say(GOOD)),
+    );
+    let options = bench.asked(agent.state_dir(bench.state.path()), Auto, TAGGED);
+    let (options, told) = heard(options);
+    let result = sandcastle::run_with::<N>(options).await.unwrap();
+
+    assert_eq!((result.output, result.answer_guarantee), (N { n: 5 }, Some(AnswerGuarantee::Tag)));
+    let [first, second] = result.attempts.as_slice() else { panic!("{:#?}", result.attempts) };
+    assert_eq!((first.outcome, first.strategy), (AttemptOutcome::SchemaRefused, Native));
+    assert_eq!((second.outcome, second.strategy), (AttemptOutcome::Accepted, Tag));
+    let choice = result.strategy.unwrap();
+    assert!(choice.strategy == Tag && choice.reason.contains("the grammar is too large"), "{choice:?}");
+    assert_eq!(*told.lock().unwrap(), [Native, Tag]);
+    let [warning] = result.warnings.as_slice() else { panic!("{:?}", result.warnings) };
+    assert!(warning.contains("the grammar is too large"), "{warning}");
+    assert_eq!(bench.schemas(second.session_id.as_ref()), [None]);
+    assert_eq!(bench.prompts(second.session_id.as_ref().unwrap()), [TAGGED]);
+}
+
+#[tokio::test]
+async fn a_refused_schema_fails_the_run_where_nothing_else_asks_for_the_answer() {
+    for (strategy, prompt) in [(Native, TAGGED), (Auto, UNTAGGED)] {
+        let bench = Bench::new().await;
+        let options = bench.by(strategy, prompt, [schema_refused(), say(GOOD)]);
+        let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AgentFailed, "{error:#}");
+        assert!(error.to_string().contains("the schema of the answer was refused"), "{error}");
+        assert_eq!(outcomes(&error), [AttemptOutcome::SchemaRefused]);
+        assert_eq!(bench.sessions(), 1);
+    }
+}
+
+#[tokio::test]
+async fn no_other_failure_changes_the_strategy() {
+    for kind in [FailureKind::Request, FailureKind::Transport, FailureKind::Limit, FailureKind::Other] {
+        let bench = Bench::new().await;
+        let options = bench.by(Auto, TAGGED, [Turn::new().fail(kind, "no"), say(GOOD)]);
+        let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+        assert_eq!((error.kind(), bench.sessions()), (ErrorKind::AgentFailed, 1), "{kind:?}: {error:#}");
+    }
+}
+
+/// The program asked for a value as often as it does, and had none; a correction may still help.
+#[tokio::test]
+async fn a_program_that_gives_up_on_its_own_check_is_corrected() {
+    let bench = Bench::new().await;
+    let gave_up = Turn::new().fail(FailureKind::InvalidAnswer, "no valid output after 5 attempts");
+    let turns = [gave_up, gives(json!({ "n": 5 }))];
+    let result = sandcastle::run_with::<Retried>(bench.by(Native, UNTAGGED, turns)).await.unwrap();
+    assert_eq!((result.output.n, result.attempts[0].outcome), (5, AttemptOutcome::NativeMissing));
+    assert!(result.attempts[0].message.as_ref().unwrap().contains("5 attempts"), "{:?}", result.attempts);
+}
+
+/// Where the schema goes by a file, that is not in the work tree, nobody else may read it, and it goes with the run.
+#[tokio::test]
+async fn the_file_of_a_schema_is_private_and_does_not_stay() {
+    for end in [gives(json!({ "n": 5 })), say("nothing")] {
+        let bench = Bench::new().await;
+        let temporary = tempfile::tempdir().unwrap();
+        let seen = bench.state.path().join("seen");
+        let look = format!("find \"$TMPDIR\" -mindepth 1 -printf '%m %P\\n' | sort >'{}'", seen.display());
+        let turn = end.shell(look).shell("test -z \"$(git status --porcelain)\"");
+        let agent = bench.taking(SchemaDelivery::File, [turn]);
+        let options = bench.asked(agent, Native, UNTAGGED).env("TMPDIR", temporary.path());
+        let ended = sandcastle::run_with::<N>(options).await;
+        assert_eq!(ended.is_err(), ended.is_err_and(|error| stage_of(&error) == Stage::Missing));
+        let seen = std::fs::read_to_string(seen).unwrap();
+        let lines: Vec<_> = seen.lines().collect();
+        let [file, folder] = lines.as_slice() else { panic!("{seen}") };
+        assert!(file.starts_with("600 sandcastle-schema-") && file.ends_with("/schema.json"), "{seen}");
+        assert!(folder.starts_with("700 sandcastle-schema-"), "{seen}");
+        assert_eq!(left_in(temporary.path()), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_temporary_folder_in_the_work_tree_is_no_place_for_a_schema() {
+    let bench = Bench::new().await;
+    let inside = bench.repository.path().join("tmp");
+    std::fs::create_dir(&inside).unwrap();
+    let turn = gives(json!({ "n": 5 })).shell("test -z \"$(ls tmp)\"");
+    let agent = bench.taking(SchemaDelivery::File, [turn]);
+    let options = bench.asked(agent, Native, UNTAGGED).env("TMPDIR", &inside);
+    sandcastle::run_with::<N>(options).await.unwrap();
+}
+
+/// A dropped run cannot wait for anything, and leaves no file all the same.
+#[tokio::test]
+async fn a_dropped_run_leaves_no_schema_behind() {
+    let bench = Bench::new().await;
+    let temporary = tempfile::tempdir().unwrap();
+    let agent = bench.taking(SchemaDelivery::File, [Turn::new().hang()]);
+    let options = bench.asked(agent, Native, UNTAGGED).env("TMPDIR", temporary.path());
+    let run = sandcastle::run_with::<N>(options);
+    let waited = async {
+        while bench.sessions() == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        left_in(temporary.path())
+    };
+    let there = tokio::select! {
+        ended = run => panic!("{ended:?}"),
+        there = waited => there,
+    };
+    assert_eq!((there, left_in(temporary.path())), (1, 0));
+}
+
+fn left_in(folder: &Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
