@@ -84,6 +84,14 @@ impl<'s> Node<'s> {
         }
     }
 
+    /// Tells whether there is a reference in it.
+    pub(super) fn refers(&self) -> bool {
+        match &self.body {
+            Body::Raw(schema) => has_reference(schema),
+            Body::Made(words) => words.iter().any(|(key, word)| key == "$ref" || word.refers()),
+        }
+    }
+
     /// Writes it down as it is.
     pub(super) fn to_value(&self) -> Value {
         match &self.body {
@@ -96,6 +104,15 @@ impl<'s> Node<'s> {
 }
 
 impl Word<'_> {
+    fn refers(&self) -> bool {
+        match self {
+            Self::Data(_) => false,
+            Self::Node(node) => node.refers(),
+            Self::List(nodes) => nodes.iter().any(Node::refers),
+            Self::Named(nodes) => nodes.iter().any(|(_, node)| node.refers()),
+        }
+    }
+
     pub(super) fn to_value(&self) -> Value {
         match self {
             Self::Data(value) => value.clone(),
@@ -296,5 +313,13 @@ fn weight_of(value: &Value) -> usize {
         Value::Array(items) => items.iter().map(weight_of).sum(),
         Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + weight_of(value)).sum(),
         _ => 8,
+    }
+}
+
+fn has_reference(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => map.contains_key("$ref") || map.values().any(has_reference),
+        Value::Array(list) => list.iter().any(has_reference),
+        _ => false,
     }
 }

@@ -38,7 +38,9 @@ pub(super) fn of(key: &str, word: &Word<'_>, words: &Words<'_>) -> Option<String
         "allOf" => format!("Fits all of `{value}`."),
         "oneOf" => "Exactly one of the alternatives fits.".to_owned(),
         "dependentRequired" => companions(&value)?,
-        "dependentSchemas" | "dependencies" => format!("What stands with a key fits `{value}`."),
+        "dependentSchemas" | "dependencies" => {
+            format!("With one of these keys it fits what is said of it: `{value}`.")
+        }
         key => format!("`{key}` is `{value}`."),
     })
 }
@@ -81,9 +83,9 @@ fn counted(count: &Value, what: &str) -> String {
 }
 
 fn contains(value: &Value, words: &Words<'_>) -> String {
-    let least = words.data("minContains").map_or_else(|| Value::from(1), Value::clone);
-    let most = words.data("maxContains").map(|most| format!(" and at most {most}"));
-    format!("At least {}{} fit `{value}`.", counted(&least, "item"), most.unwrap_or_default())
+    let least = words.data("minContains").map_or_else(|| "1".to_owned(), Value::to_string);
+    let most = words.data("maxContains").map(|most| format!(", at most {most}")).unwrap_or_default();
+    format!("Items that fit `{value}`: at least {least}{most}.")
 }
 
 fn condition(value: &Value, words: &Words<'_>) -> String {

@@ -100,12 +100,10 @@ impl<'s> Walker<'s> {
         if self.report.refused.iter().any(|refusal| refusal.pointer.is_empty()) {
             return;
         }
-        if let Some(key) = ["anyOf", "oneOf"].into_iter().find(|key| self.root.get(key).is_some())
-            && !wire.alternatives().is_empty()
-        {
+        if !wire.alternatives().is_empty() {
+            let written = |key: &&str| self.root.get(key).is_some();
+            let key = ["anyOf", "oneOf"].into_iter().find(written).unwrap_or("anyOf");
             self.report.refuse("", key, "gives alternatives where every wire needs one object");
-        } else if !wire.alternatives().is_empty() {
-            self.report.refuse("", "anyOf", "gives alternatives where every wire needs one object");
         } else if !wire.types().is_some_and(|types| types.is_only("object")) {
             self.report.refuse("", "type", "is not `object`, which every wire needs");
         }

@@ -27,7 +27,7 @@ impl<'s> Walker<'s> {
         if let Some(split) = self.without_null(at, &words) {
             return self.written(at, split);
         }
-        let partial = std::mem::take(&mut self.partial);
+        let partial = std::mem::take(&mut self.partial) || self.is_refused(at);
         if self.rules.objects == Objects::Closed && !partial && !words.has_any(&["type", "allOf"]) {
             self.report.refuse(at, "type", "is missing: this wire carries no value of any type");
         }
@@ -160,7 +160,7 @@ impl<'s> Walker<'s> {
         let mut refers = false;
         for name in together {
             if let Some(Word::Node(node)) = words.get(name) {
-                refers |= has_reference(&node.to_value());
+                refers |= node.refers();
                 copies.push((*name, self.node(node)));
             }
         }
@@ -174,13 +174,18 @@ impl<'s> Walker<'s> {
         Fate::Written
     }
 
+    /// Tells whether what was refused last is this very schema, so that what follows from it need not be said.
+    fn is_refused(&self, at: &str) -> bool {
+        self.report.refused.last().is_some_and(|refusal| refusal.pointer == at)
+    }
+
     /// Closes an object, or refuses one of which not all keys are known.
     fn close(&mut self, at: &str, words: &Words<'s>, wire: &mut Wire) {
         if self.rules.objects == Objects::Open {
             return;
         }
         let is_closed = words.has("additionalProperties");
-        if !words.has("properties") && !is_closed {
+        if !words.has("properties") && !is_closed && !self.is_refused(at) {
             self.report.refuse(at, "properties", "are not declared, and this wire carries no other keys");
         }
         let known: HashSet<&str> = words.named("properties").iter().map(|(name, _)| *name).collect();
@@ -285,13 +290,5 @@ fn describe(wire: &mut Wire, said: &[String]) {
             *text = said.iter().fold(std::mem::take(text), |text, more| sentence::append(&text, more));
         }
         _ => wire.begin_with("description", Part::Data(said.join(" ").into())),
-    }
-}
-
-fn has_reference(schema: &Value) -> bool {
-    match schema {
-        Value::Object(map) => map.contains_key("$ref") || map.values().any(has_reference),
-        Value::Array(list) => list.iter().any(has_reference),
-        _ => false,
     }
 }
