@@ -47,7 +47,7 @@ impl Drive {
             Some(Rung::Fallback) => (ModelRunEvent::FallbackUsed { message }, AnswerGuarantee::Fallback),
             Some(Rung::Canned) => (ModelRunEvent::CannedUsed { message }, AnswerGuarantee::Canned),
             None => {
-                let unmet = outcome::unmet(error, &last.text, why, &self.ledger);
+                let unmet = outcome::unmet(error, &last, why, &self.ledger);
                 return self.finish(last, None, Some(unmet));
             }
         };
@@ -88,7 +88,7 @@ impl Drive {
         let error = self.watch.error(cut_off, &self.settings.name());
         match self.refused.take() {
             Some(Refused { error: refused, last }) => {
-                outcome::with_last_answer(error, refused, &last.text, &self.ledger)
+                outcome::with_last_answer(error, refused, &last, &self.ledger)
             }
             None => error.with_work(self.ledger.work(&self.said)),
         }

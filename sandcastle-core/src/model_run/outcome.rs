@@ -1,5 +1,6 @@
 //! What a model run gives back, and how its failures are worded.
 
+use super::driver::Last;
 use super::event::ServedBy;
 use super::ledger::{Ledger, ModelAttempt};
 use crate::error::{Error, ErrorKind};
@@ -89,11 +90,11 @@ pub(super) fn model_failed(failure: ModelFailure, served_by: &ServedBy) -> Error
     hint.into_iter().fold(error, Error::with_hint)
 }
 
-/// Words that there is no valid output; `answer` is the last one, whole.
+/// Words that there is no valid output; `last` is the last answer, whole.
 ///
 /// What keeps it from being corrected decides the kind: a limit that the caller set is one, everything else leaves it what
 /// it is.
-pub(super) fn unmet(error: ExtractError, answer: &str, why: Option<&Error>, ledger: &Ledger) -> Error {
+pub(super) fn unmet(error: ExtractError, last: &Last, why: Option<&Error>, ledger: &Ledger) -> Error {
     let attempts = match ledger.attempts.len() {
         1 => "1 attempt".to_owned(),
         count => format!("{count} attempts"),
@@ -103,12 +104,12 @@ pub(super) fn unmet(error: ExtractError, answer: &str, why: Option<&Error>, ledg
     let kind = why.map(Error::kind).filter(|kind| *kind == ErrorKind::Budget);
     let worded = Error::new(kind.unwrap_or(ErrorKind::StructuredOutput), message);
     let hints = why.into_iter().flat_map(|why| why.hints().to_vec());
-    with_last_answer(hints.fold(worded, Error::with_hint), error, answer, ledger)
+    with_last_answer(hints.fold(worded, Error::with_hint), error, last, ledger)
 }
 
 /// Adds the last answer, which was not accepted, to what ended a run.
-pub(super) fn with_last_answer(error: Error, last: ExtractError, answer: &str, ledger: &Ledger) -> Error {
-    let work = ledger.work(answer);
-    let output = StructuredOutputError::new(last, &work).with_answer(answer);
+pub(super) fn with_last_answer(error: Error, refused: ExtractError, last: &Last, ledger: &Ledger) -> Error {
+    let work = ledger.work(&last.text);
+    let output = StructuredOutputError::new(refused, &work).with_answer(&last.text, last.form);
     error.with_source(output).with_work(work)
 }

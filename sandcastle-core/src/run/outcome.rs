@@ -10,7 +10,7 @@ use super::driver::Job;
 use super::options::{RunOptions, Settings};
 use crate::error::{Error, Reworded};
 use crate::id::{BranchName, RunId, SessionId};
-use crate::output::{ExtractError, Problem, Stage};
+use crate::output::{AnswerForm, ExtractError, Problem, Stage};
 use crate::secret::Secrets;
 use crate::strategy::AnswerGuarantee;
 use crate::work::{Attempt, Commit, Iteration, Usage, Work};
@@ -178,6 +178,7 @@ pub struct StructuredOutputError {
     /// The sum over all attempts.
     pub usage: Usage,
     cause: ExtractError,
+    form: AnswerForm,
     secrets: Secrets,
     /// What caused it, where that would show a secret.
     masked_source: Option<Reworded>,
@@ -199,15 +200,15 @@ impl StructuredOutputError {
             attempts: work.attempts.clone(),
             usage: work.usage,
             cause,
+            form: AnswerForm::Block,
             secrets: Secrets::none(),
             masked_source: None,
         }
     }
 
-    /// Keeps the whole of the answer.
-    pub(crate) fn with_answer(mut self, answer: &str) -> Self {
-        self.answer = Some(answer.to_owned());
-        self
+    /// Keeps the whole of the answer, which was asked for in this form.
+    pub(crate) fn with_answer(self, answer: &str, form: AnswerForm) -> Self {
+        Self { answer: Some(answer.to_owned()), form, ..self }
     }
 
     /// Hides secrets in what it shows; its data stay what they are.
@@ -232,7 +233,7 @@ impl StructuredOutputError {
     /// Returns the text that tells the agent what to correct, as the last retry would send it.
     #[must_use]
     pub fn feedback(&self) -> String {
-        self.cause.feedback(0)
+        self.cause.correction(self.form, 0)
     }
 }
 
