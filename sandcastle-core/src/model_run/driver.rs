@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use tracing::Instrument as _;
+
 use super::call::{Broken, Caller};
 use super::conversation::{Conversation, Corrected, Reader};
 use super::entry::{self, Targets};
@@ -14,6 +16,7 @@ use super::options::Settings;
 use super::outcome::ModelResult;
 use super::plan::{self, Plan, PlannedOutput};
 use super::tools::{self, Came};
+use super::trace;
 use super::verdict::{self, Judge};
 use super::watch::{CutOff, Watch};
 use crate::error::Result;
@@ -28,7 +31,8 @@ const NOT_YET: &str =
 /// Runs a model until there is an outcome; an output that was not obtained is one.
 pub(super) async fn drive(settings: Settings, judge: &mut Judge<'_>) -> Result<ModelResult<()>> {
     let targets = entry::check(&settings)?;
-    Drive::new(settings, targets).run(judge).await
+    let span = trace::run(&settings.name());
+    Drive::new(settings, targets).run(judge).instrument(span).await
 }
 
 pub(super) struct Drive {
