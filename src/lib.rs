@@ -9,6 +9,7 @@
 //! [agents in containers]: crate::guide::containers
 //! [sessions that are resumed and forked]: crate::guide::sessions
 //! [runs that were killed]: crate::guide::recovery
+//! [asking a model without an agent]: crate::guide::model_runs
 //! [logs, events and tracing]: crate::guide::observing
 //! [the agents that are built in]: crate::guide::agents
 //! [an agent of your own]: crate::guide::custom_agent
@@ -35,12 +36,12 @@ pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
     Bubblewrap, CancellationToken, CloseResult, CommandFailure, Commit, CommitId, Docker, Error, ErrorKind,
     Executed, Exit, ExtractError, Hook, Hooks, InteractiveOutput, InteractiveResult, Iteration, Logging,
-    Network, NoOutput, NoSandbox, OutputFormat, OutputSpec, OutputStrategy, Podman, Problem, Result,
-    RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions, SandboxProvider,
-    SchemaSupport, Secrets, SessionId, Snippet, SnippetStyle, Spent, Stage, StrategyChoice,
-    StructuredOutputError, Support, Timeouts, Usage, Work, Worktree, WorktreeOptions, agent, create_sandbox,
-    create_worktree, event, interactive, journal, jsonl, model, output, run, run_spec, run_with, sandbox,
-    secret, session,
+    ModelAttempt, ModelOutput, ModelResult, ModelRun, ModelRunEvent, ModelRunFuture, Network, NoOutput,
+    NoSandbox, OutputFormat, OutputSpec, OutputStrategy, Podman, Problem, Result, RunEvent, RunFuture, RunId,
+    RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions, SandboxProvider, SchemaSupport, Secrets,
+    ServedBy, SessionId, Snippet, SnippetStyle, Spent, Stage, StrategyChoice, StructuredOutputError, Support,
+    Timeouts, TypedOutput, Usage, Work, Worktree, WorktreeOptions, agent, create_sandbox, create_worktree,
+    event, interactive, journal, jsonl, model, output, run, run_spec, run_with, sandbox, secret, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;

@@ -1,4 +1,4 @@
-//! What tests of programs that run agents need: a scripted agent and a scratch repository.
+//! What tests of programs that run agents or ask models need: a scripted agent, a scratch repository, and a scripted model.
 //!
 //! The scripted agent is a real child process: it commits, answers, fails, hangs and resumes as a real agent does, and
 //! needs neither a model nor a network.
@@ -32,4 +32,4 @@
 pub use sandcastle_agents::Scripted;
 #[cfg(feature = "agents")]
 pub use sandcastle_agents::scripted::{AfterLast, LeftOutput, Script, Sequence, Turn};
-pub use sandcastle_core::testing::{ScratchRepo, sandbox_conformance, sandbox_conformance_in};
+pub use sandcastle_core::testing::{ScratchRepo, ScriptedModel, sandbox_conformance, sandbox_conformance_in};

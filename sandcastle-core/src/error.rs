@@ -74,7 +74,7 @@ pub enum ErrorKind {
     TotalTimeout,
     /// The run was cancelled.
     Cancelled,
-    /// The budget of money or tokens was spent before there was an outcome.
+    /// What may be spent was spent before there was an outcome: money, tokens, or calls of a model.
     Budget,
     /// The model's service gave no answer.
     ModelFailed,

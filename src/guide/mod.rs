@@ -9,6 +9,10 @@ pub mod typed_output {}
 #[doc = include_str!("runs.md")]
 pub mod runs {}
 
+#[cfg(feature = "derive")]
+#[doc = include_str!("model_runs.md")]
+pub mod model_runs {}
+
 #[doc = include_str!("branches.md")]
 pub mod branches {}
 

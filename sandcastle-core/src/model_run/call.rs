@@ -6,9 +6,11 @@
 use std::time::Duration;
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
+use tracing::Instrument as _;
 
 use super::event::{ModelRunEvent, ServedBy};
 use super::ledger::{Ledger, Limit};
+use super::trace;
 use super::watch::{CutOff, Watch};
 use crate::event::FailureKind;
 use crate::model::{Model, ModelAnswer, ModelFailure, ModelPiece, ModelRequest};
@@ -50,8 +52,10 @@ impl Caller<'_> {
         let mut pauses = self.pauses();
         loop {
             let served_by = ServedBy::of(model);
+            let span = trace::call(ledger.calls, &served_by);
             ledger.tell(&ModelRunEvent::CallStarted { number: ledger.calls, served_by });
-            let failure = match self.once(model, request, answer_tool, ledger).await? {
+            let called = self.once(model, request, answer_tool, ledger).instrument(span).await;
+            let failure = match called? {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };

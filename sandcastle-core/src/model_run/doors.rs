@@ -13,7 +13,7 @@ use super::verdict;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{ExtractError, OutputSpec};
 
-impl<O: TypedOutput> ModelRun<O> {
+impl<O: ModelOutput> ModelRun<O> {
     /// Asks the model, and returns its answer as a value.
     ///
     /// # Errors
@@ -34,7 +34,10 @@ impl<O: TypedOutput> ModelRun<O> {
     /// let verdict: Verdict = result.output;
     /// # let _ = verdict; Ok(()) }
     /// ```
-    pub fn run_typed(self) -> ModelRunFuture<O::Value> {
+    pub fn run_typed(self) -> ModelRunFuture<O::Value>
+    where
+        O: TypedOutput,
+    {
         Box::pin(typed::<O>(self.settings))
     }
 
@@ -55,7 +58,10 @@ impl<O: TypedOutput> ModelRun<O> {
     /// assert!(run.parse_output("<count>three</count>").is_err());
     /// # Ok::<(), sandcastle::Error>(())
     /// ```
-    pub fn parse_output(&self, raw: &str) -> Result<O::Value, ExtractError> {
+    pub fn parse_output(&self, raw: &str) -> Result<O::Value, ExtractError>
+    where
+        O: TypedOutput,
+    {
         let settings = &self.settings;
         let Some(spec) = &settings.spec else { return Err(ExtractError::empty("")) };
         // A strategy that cannot be served has a form all the same.
@@ -67,9 +73,7 @@ impl<O: TypedOutput> ModelRun<O> {
         verdict::on_text(raw, form, lowering, spec, &mut judge)?;
         kept.ok_or_else(|| ExtractError::empty(spec.tag()))
     }
-}
 
-impl<O: ModelOutput> ModelRun<O> {
     /// Asks the model, and returns what it said, with everything that was recorded.
     ///
     /// Where an output is asked for, answers are judged and corrected as in [`run_typed`](Self::run_typed), and the fallbacks

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use tracing::Instrument as _;
+
 use super::call::{Broken, Caller};
 use super::conversation::{Conversation, Corrected, Reader};
 use super::entry::{self, Targets};
@@ -12,14 +14,15 @@ use super::event::{ModelRunEvent, ServedBy};
 use super::ledger::Ledger;
 use super::options::Settings;
 use super::outcome::ModelResult;
-use super::plan::{self, Plan};
+use super::plan::{self, Plan, PlannedOutput};
 use super::tools::{self, Came};
+use super::trace;
 use super::verdict::{self, Judge};
 use super::watch::{CutOff, Watch};
 use crate::error::Result;
 use crate::event::FailureKind;
 use crate::model::{Message, Model, ModelAnswer, ModelFailure, ModelStop, ToolCall};
-use crate::output::{AnswerForm, ExtractError, Stage};
+use crate::output::{AnswerForm, ExtractError};
 use crate::strategy::StrategyChoice;
 
 /// What the model is told of an answer that it gave while it was calling other tools.
@@ -29,7 +32,8 @@ const NOT_YET: &str =
 /// Runs a model until there is an outcome; an output that was not obtained is one.
 pub(super) async fn drive(settings: Settings, judge: &mut Judge<'_>) -> Result<ModelResult<()>> {
     let targets = entry::check(&settings)?;
-    Drive::new(settings, targets).run(judge).await
+    let span = trace::run(&settings.name());
+    Drive::new(settings, targets).run(judge).instrument(span).await
 }
 
 pub(super) struct Drive {
@@ -55,13 +59,13 @@ pub(super) struct Refused {
     pub(super) error: ExtractError,
     /// How it was asked for.
     pub(super) choice: StrategyChoice,
-    pub(super) form: AnswerForm,
     pub(super) last: Last,
 }
 
 /// The last answer, as far as the outcome holds it.
 pub(super) struct Last {
     pub(super) text: String,
+    pub(super) form: AnswerForm,
     pub(super) stop: ModelStop,
     pub(super) served_by: ServedBy,
 }
@@ -210,8 +214,8 @@ impl Drive {
                 Some(self.finish(last, Some(by), None))
             }
             Err(error) => {
-                let (choice, form) = (output.choice.clone(), output.form());
-                self.refuse(answer, Refused { error, choice, form, last }, judge)
+                let choice = output.choice.clone();
+                self.refuse(answer, Refused { error, choice, last }, judge)
             }
         }
     }
@@ -242,7 +246,7 @@ impl Drive {
     }
 
     fn correct(&mut self, answer: ModelAnswer, refused: Refused, correction: String) {
-        if refused.error.stage() == Stage::Truncated {
+        if refused.last.stop == ModelStop::OutputLimit {
             self.max_output_tokens = self.max_output_tokens.map(|cap| cap.saturating_mul(2));
         }
         let corrected = self.corrected(answer, &refused.last, correction);
@@ -255,14 +259,13 @@ impl Drive {
         // Calls of other tools are there only where the answer was cut off, and are as useless as that.
         let replay = replay.filter(|_| calls.iter().all(|call| self.plan.answer_tool() == Some(&*call.name)));
         calls.retain(|call| self.plan.answer_tool() == Some(&*call.name));
-        Corrected {
-            provider: self.model.provider().to_owned(),
-            text: last.text.clone(),
-            beside: text,
-            calls,
-            replay,
-            correction,
-        }
+        let provider = self.model.provider().to_owned();
+        // Where the conversation fills all that the model can see, there is no room for the answer in it.
+        let (text, beside, calls) = match last.stop {
+            ModelStop::ContextLimit => (String::new(), String::new(), Vec::new()),
+            _ => (last.text.clone(), text, calls),
+        };
+        Corrected { provider, text, beside, calls, replay, correction }
     }
 
     fn last(&self, answer: &ModelAnswer) -> Last {
@@ -271,6 +274,7 @@ impl Drive {
             served_by.model.clone_from(model);
         }
         let text = verdict::raw(answer, &self.plan).to_owned();
-        Last { text, stop: answer.stop.clone(), served_by }
+        let form = self.plan.output.as_ref().map_or(AnswerForm::Block, PlannedOutput::form);
+        Last { text, form, stop: answer.stop.clone(), served_by }
     }
 }

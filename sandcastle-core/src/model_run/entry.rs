@@ -1,7 +1,7 @@
 //! The checks that a model run has to pass before anything is sent.
 //!
 //! They are made in this order, and the first that fails is the error: the run is not cancelled already; the numbers; the
-//! conversation; the tools; what the models cost, if that is limited; and the plan of the first model. A further model that
+//! conversation; that nothing is said of an output which is not asked for; the tools; what the models cost, if that is limited; and the plan of the first model. A further model that
 //! cannot be asked as wanted is no error: it is left out when its turn comes.
 
 use std::collections::HashSet;
@@ -12,6 +12,7 @@ use super::options::Settings;
 use super::plan::Plan;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Message, Model};
+use crate::strategy::OutputStrategy;
 
 /// The most corrections.
 const MAX_RETRIES: u32 = 10;
@@ -41,6 +42,7 @@ pub(super) fn check(settings: &Settings) -> Result<Targets> {
     }
     check_numbers(settings)?;
     check_conversation(settings)?;
+    check_output(settings)?;
     check_tools(settings)?;
     check_prices(settings)?;
     let plan = Plan::new(settings, &*settings.model)?;
@@ -86,6 +88,20 @@ fn check_conversation(settings: &Settings) -> Result<()> {
         _ => Ok(()),
     }
     .map_err(|error| error.with_hint("say what is wanted with `prompt`"))
+}
+
+/// What is said of an output is for nothing where none is asked for.
+fn check_output(settings: &Settings) -> Result<()> {
+    let said = [
+        ("strategy", settings.strategy != OutputStrategy::Auto),
+        ("max_retries", settings.retries.is_some_and(|retries| retries > 0)),
+        ("instruction", settings.instruction.is_some()),
+    ];
+    match said.into_iter().find(|(_, said)| *said && settings.spec.is_none()) {
+        None => Ok(()),
+        Some((option, _)) => Err(invalid(format!("use `{option}` without an output"))
+            .with_hint("ask for one with `output` or `output_spec`")),
+    }
 }
 
 fn check_tools(settings: &Settings) -> Result<()> {

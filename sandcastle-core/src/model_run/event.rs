@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::trace;
 use crate::event::FailureKind;
 use crate::model::{Model, ModelPiece, ModelStop, ToolCall};
 use crate::strategy::{AnswerGuarantee, StrategyChoice};
@@ -185,6 +186,7 @@ impl Audience {
 
     /// Tells it; one that has panicked is told no more.
     pub(super) fn tell(&self, event: &ModelRunEvent) {
+        trace::event(event);
         let Some(function) = self.callback.0.as_ref().filter(|_| !self.has_panicked()) else { return };
         if catch_unwind(AssertUnwindSafe(|| function(event))).is_err() {
             self.panicked.store(true, Ordering::Relaxed);

@@ -25,6 +25,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod trace;
 mod verdict;
 mod watch;
 

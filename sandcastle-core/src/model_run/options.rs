@@ -151,7 +151,7 @@ impl ModelRun {
     }
 }
 
-/// What every run can be told.
+/// How it is asked, and what is made of the answers.
 impl<O> ModelRun<O> {
     /// Sets what the model is told about its part, outside of the conversation. Words about the output are added to it.
     pub fn system(self, text: impl Into<String>) -> Self {
@@ -272,14 +272,6 @@ impl<O> ModelRun<O> {
         self.with(|settings| settings.total_timeout = Some(limit))
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
-        change(&mut self.settings);
-        self
-    }
-}
-
-/// What a run can be told that asks for an output.
-impl<O: TypedOutput> ModelRun<O> {
     /// Sets how the schema reaches the model; the default is [`OutputStrategy::Auto`]. One that is named is never replaced: a
     /// model that cannot be asked so is refused by name, before anything is sent.
     pub fn strategy(self, strategy: OutputStrategy) -> Self {
@@ -301,6 +293,7 @@ impl<O: TypedOutput> ModelRun<O> {
     /// Sets what makes a value of an answer that is not valid, as [`OutputSpec::fallback`].
     pub fn fallback<F>(self, fallback: F) -> Self
     where
+        O: TypedOutput,
         F: Fn(&ExtractError) -> Result<Value, String> + Send + Sync + 'static,
     {
         self.with(|settings| settings.spec = settings.spec.take().map(|spec| spec.fallback(fallback)))
@@ -310,9 +303,17 @@ impl<O: TypedOutput> ModelRun<O> {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidOutput`](crate::ErrorKind::InvalidOutput) if it is not valid itself.
-    pub fn canned(mut self, value: impl Into<Value>) -> Result<Self> {
+    pub fn canned(mut self, value: impl Into<Value>) -> Result<Self>
+    where
+        O: TypedOutput,
+    {
         self.settings.spec = self.settings.spec.map(|spec| spec.canned(value)).transpose()?;
         Ok(self)
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self
     }
 }
 

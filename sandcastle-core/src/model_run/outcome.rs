@@ -110,9 +110,9 @@ pub(super) fn unmet(refused: Refused, why: Option<&Error>, ledger: &Ledger) -> (
 
 /// Adds the last answer, which was not accepted, to what ended a run.
 pub(super) fn with_last_answer(error: Error, refused: Refused, ledger: &Ledger) -> (Error, Last) {
-    let Refused { error: cause, choice, form, last } = refused;
+    let Refused { error: cause, choice, last } = refused;
     let work = ledger.work(&last.text);
-    let mut output = StructuredOutputError::new(cause, form, &work).with_answer(&last.text);
+    let mut output = StructuredOutputError::new(cause, last.form, &work).with_answer(&last.text);
     output.strategy = Some(choice);
     (error.with_source(output).with_work(work), last)
 }

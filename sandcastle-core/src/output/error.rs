@@ -23,7 +23,7 @@ const MAX_SHOWN_CHARS: usize = 600;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Stage {
-    /// There is no block with the tag.
+    /// There is no block with the tag, or the tool that takes the answer was not called.
     Missing,
     /// The last block is never closed.
     Unclosed,

@@ -116,7 +116,7 @@ impl ScriptedModel {
 
     /// Answers the next call by calling a tool.
     pub fn call(self, tool: impl Into<String>, arguments: impl Into<Value>) -> Self {
-        let call = ToolCall::new("call", tool, arguments.into().to_string());
+        let call = ToolCall::new("", tool, arguments.into().to_string());
         self.reply(ModelAnswer { calls: vec![call], ..ModelAnswer::default() })
     }
 
@@ -124,7 +124,7 @@ impl ScriptedModel {
     pub fn reply(self, mut answer: ModelAnswer) -> Self {
         let turn = self.lock().script.len();
         for (index, call) in answer.calls.iter_mut().enumerate() {
-            if call.id.is_empty() || call.id == "call" {
+            if call.id.is_empty() {
                 call.id = format!("call-{turn}-{index}");
             }
         }

@@ -19,8 +19,9 @@ async fn corrections_go_past_neither_iterations_nor_budget() {
             (0..9).fold(ScriptedModel::new().price(a_dollar_each()), |model, _| model.reply(using(BAD, 3)));
         let error = limit(asking(&model).max_retries(8)).run_typed().await.unwrap_err();
         assert_eq!(model.requests().len(), 2, "{error}");
-        assert_eq!(error.kind(), ErrorKind::Budget);
+        assert_eq!(error.kind(), ErrorKind::StructuredOutput);
         assert!(error.to_string().contains(said), "{error}");
+        assert_eq!(error.spent().is_some(), said != "2 times", "{error}");
         assert_eq!(error.structured_output().unwrap().attempts.len(), 2);
         assert_eq!(error.work().unwrap().usage.output_tokens, 6);
     }

@@ -153,6 +153,23 @@ async fn something_has_to_be_asked() {
     assert!(model.requests().is_empty());
 }
 
+#[tokio::test]
+async fn what_is_said_of_an_output_needs_one() {
+    let model = answering([GOOD]);
+    let run = ModelRun::new(model.clone()).prompt("Count.");
+    let said = [
+        run.clone().strategy(OutputStrategy::Native),
+        run.clone().max_retries(1),
+        run.clone().instruction("<result>"),
+    ];
+    for run in said {
+        let error = run.await.unwrap_err();
+        assert!(error.to_string().ends_with("without an output"), "{error}");
+    }
+    assert!(model.requests().is_empty());
+    assert!(run.max_retries(1).strategy(OutputStrategy::Tag).output::<Count>().await.is_ok());
+}
+
 #[test]
 fn runs_can_cross_threads() {
     fn assert_send<T: Send>(_: &T) {}

@@ -137,12 +137,13 @@ async fn case_052_a_correction_is_bounded_and_says_each_problem_once() {
 #[tokio::test]
 async fn case_095_a_truncated_answer_is_asked_to_be_shorter_with_a_higher_limit() {
     let cut = r#"<result>{"n":"#;
-    for stop in [ModelStop::OutputLimit, ModelStop::ContextLimit] {
+    // A limit of the answer can be raised. Where all that the model can see is full, there is no room for what it said.
+    for (stop, limit, messages) in [(ModelStop::OutputLimit, 200, 3), (ModelStop::ContextLimit, 100, 2)] {
         let model = ScriptedModel::new().answer_ending(cut, stop).answer(GOOD);
         let result = asking(&model).max_retries(1).max_output_tokens(100).await.unwrap();
         assert_eq!(result.attempts[0].outcome, AttemptOutcome::Truncated);
         let requests = model.requests();
-        assert_eq!([requests[0].max_output_tokens, requests[1].max_output_tokens], [Some(100), Some(200)]);
+        assert_eq!((requests[1].max_output_tokens, requests[1].messages.len()), (Some(limit), messages));
         let correction = last_said(&requests[1]);
         assert!(correction.contains("shorter") && !correction.contains("JSON"), "{correction}");
         assert!(correction.ends_with(']'), "{correction}");
