@@ -132,8 +132,10 @@ impl<'a> Attempts<'a> {
                 Some(locator) => read(locator, judge).map_or_else(Verdict::Refused, Verdict::Accepted),
                 None => Verdict::Refused(ExtractError::missing(tag, Seen::Nothing)),
             },
-            TurnEnd::Completed(StopReason::OutputLimit | StopReason::ContextLimit)
-            | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
+            TurnEnd::Completed(StopReason::ContextLimit) => {
+                Verdict::Refused(ExtractError::out_of_room(tag, turn.located.take()))
+            }
+            TurnEnd::Completed(StopReason::OutputLimit) | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
                 Verdict::Refused(ExtractError::truncated(tag, turn.located.take()))
             }
             TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {
