@@ -235,6 +235,12 @@ impl ExtractError {
         Self::ended(tag.into(), Detail::Truncated, located, message)
     }
 
+    /// The answer was cut off because the conversation has no room for more; `located` is what there is of it.
+    pub(crate) fn out_of_room(tag: impl Into<String>, located: Option<Locator>) -> Self {
+        let message = "cut off: the conversation fills all that the model can see";
+        Self::ended(tag.into(), Detail::Truncated, located, message)
+    }
+
     /// The model refused to answer; `located` is what it said instead.
     pub(crate) fn refused(tag: impl Into<String>, located: Option<Locator>) -> Self {
         Self::ended(tag.into(), Detail::Refused, located, "the model refused to answer")

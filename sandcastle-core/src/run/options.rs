@@ -272,8 +272,8 @@ impl<O> RunOptions<O> {
     /// Sets what the whole run may cost at the most, in US dollars, retries and iterations included.
     ///
     /// The agent's own figures count. Once they reach the limit, no further agent process is started, and one that is at work
-    /// is ended with everything it started if it tells its costs while it works; Claude Code is told what is left and ends
-    /// itself. The run fails as [`ErrorKind::Budget`](crate::ErrorKind::Budget) with all that was done; a turn that is
+    /// is ended with everything it started if it tells its costs while it works; an agent that can hold itself to a limit is
+    /// told what is left. One that tells no costs is refused before anything is started. The run fails as [`ErrorKind::Budget`](crate::ErrorKind::Budget) with all that was done; a turn that is
     /// completed by then counts. A model that the agent has no price for costs nothing, which is warned of.
     pub fn max_cost(mut self, dollars: f64) -> Self {
         self.settings.budget.max_cost = Some(dollars);

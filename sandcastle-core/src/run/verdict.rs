@@ -41,8 +41,10 @@ impl Verdict {
                     Some((heard, lowering)) => native(heard, lowering, located, (spec, plan), judge),
                 }
             }
-            TurnEnd::Completed(StopReason::OutputLimit | StopReason::ContextLimit)
-            | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
+            TurnEnd::Completed(StopReason::ContextLimit) => {
+                Self::refused(ExtractError::out_of_room(tag, turn.located.take()))
+            }
+            TurnEnd::Completed(StopReason::OutputLimit) | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
                 Self::refused(ExtractError::truncated(tag, turn.located.take()))
             }
             TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {

@@ -107,7 +107,7 @@ async fn an_answer_that_is_empty(subject: Subject) {
     assert_eq!(error.kind(), ErrorKind::AgentFailed);
     assert!(error.to_string().contains("without saying anything"), "{error:#}");
     let error = sandcastle::run_with::<N>(bench.options()).await.unwrap_err();
-    assert_eq!(error.structured_output().expect("the reason").stage(), Stage::Missing, "{error:#}");
+    assert_eq!(error.structured_output().expect("the reason").stage(), Stage::Empty, "{error:#}");
 }
 
 async fn a_session_that_nobody_knows(subject: Subject) {

@@ -68,7 +68,10 @@ async fn w_33_an_answer_that_is_empty_is_no_success() {
     let bench = subject.bench([Reply::empty().always()]).await;
     let error = sandcastle::run(bench.options()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AgentFailed);
-    assert!(error.to_string().contains("an empty response"), "{error:#}");
+    assert!(error.to_string().contains("without saying anything"), "{error:#}");
+    assert!(error.work().unwrap().warnings[0].contains("an empty response"), "{error:#?}");
+    let error = sandcastle::run_with::<N>(bench.options()).await.unwrap_err();
+    assert_eq!(error.structured_output().expect("the reason").stage(), Stage::Empty, "{error:#}");
 }
 
 /// The program says of an answer that ran into the limit what it says of any other.

@@ -231,6 +231,24 @@ async fn a_truncated_answer_is_told_apart_and_asked_for_again() {
     assert_eq!(error.structured_output().unwrap().stage(), Stage::Truncated);
 }
 
+/// A stop that cuts an answer off fails it by name, even where what is there can be read.
+#[tokio::test]
+async fn an_answer_that_stopped_early_is_not_taken_for_a_whole_one() {
+    let bench = Bench::new().await;
+    for (stop, stage, said) in [
+        (StopReason::OutputLimit, Stage::Truncated, "cut off by the output limit of the model"),
+        (StopReason::ContextLimit, Stage::Truncated, "the conversation fills all that the model can see"),
+        (StopReason::Refused, Stage::Refused, "the model refused to answer"),
+        (StopReason::Filtered, Stage::Filtered, "the model's service held the answer back"),
+    ] {
+        let options = bench.options([say(GOOD).stop(stop)]);
+        let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+        let output = error.structured_output().unwrap();
+        assert_eq!((output.stage(), output.raw_matched.as_deref()), (stage, Some(r#"{"n":5}"#)));
+        assert!(output.to_string().contains(said), "{output}");
+    }
+}
+
 #[tokio::test]
 async fn a_refusal_is_not_asked_again() {
     let bench = Bench::new().await;

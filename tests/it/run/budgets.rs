@@ -41,7 +41,8 @@ fn budgets_told(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<Spent>>>) {
 
 #[tokio::test]
 async fn an_agent_at_work_is_ended_with_everything_it_started() {
-    let limits: [(fn(RunOptions) -> RunOptions, &str); 2] = [
+    type Limit = fn(RunOptions) -> RunOptions;
+    let limits: [(Limit, &str); 2] = [
         (|options| options.max_cost(0.5), "the budget of $0.5 is spent: $0.7500 were used"),
         (|options| options.max_tokens(1000), "the budget of 1000 tokens is spent: 1050 were used"),
     ];
