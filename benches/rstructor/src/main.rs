@@ -1,14 +1,14 @@
 //! The other side of the comparison of strategies: `rstructor` asks the same server for the same types in the same words.
 //!
-//! Prints one JSON object for each try, as the benchmark of this project does: `{schema, checks, retries, success, attempts,
-//! tokens, failure}`. The address and the model are those of `.ci/model env`; the arguments are the number of tries, 10
-//! without it, and the name of one schema. `success` is judged here by the schema of the type, whatever the
-//! library says, and by nothing else.
+//! Prints one JSON object for each try, as `benches/strategies/table.mjs` reads it. The address and the model are those of
+//! `.ci/model env`; the arguments are the number of tries, 10 without it, and the name of one schema. `success` is judged here by
+//! the schema of the type, whatever the library says, and by nothing else.
 //!
-//! It has one strategy, the service's own structured output, and takes a type in two ways that are both measured. `none`
-//! is its bridge for types that have a schema already, which reads the answer by serde and checks no bounds. `schema` has a
-//! validator beside it that holds each answer to the whole schema, as a user could write one: more than the library
-//! does by itself, so that what is compared is how the libraries ask.
+//! The library has one strategy, the service's own structured output, and takes a type in two ways that are both measured.
+//! By its bridge for types that have a schema already, it reads the answer by serde and checks no bounds. With a
+//! validator beside that, as a user could write one, each answer is held to the whole schema: more than the library does
+//! by itself, so that what is compared is how the libraries ask.
+
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -22,7 +22,8 @@ mod judged;
 use std::time::Duration;
 
 use rstructor::{
-    AttemptOutcome, ExtractionReport, Instructor, LLMClient, OpenAIClient, RStructorError, Schemars,
+    AttemptOutcome, AttemptRecord, ExtractionReport, Instructor, LLMClient, OpenAIClient, RStructorError,
+    Schemars,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -70,9 +71,9 @@ async fn measure<T: Case>(client: &OpenAIClient, tries: usize, only: Option<&str
         for attempt in 0..tries {
             let prompt = T::prompt(attempt);
             let plain = ask::<T, Schemars<T>>(&client, &prompt).await?;
-            print::<T>("none", retries, plain);
+            print::<T>("rstructor", retries, plain);
             let judged = ask::<T, Judged<T>>(&client, &prompt).await?;
-            print::<T>("schema", retries, judged);
+            print::<T>("rstructor, checked", retries, judged);
         }
     }
     Ok(())
@@ -100,8 +101,7 @@ where
         Ok(extraction) => {
             let problems = problems::<T>(&serde_json::to_value(&extraction.data)?)?;
             // The library calls this a success.
-            let failure = problems
-                .map(|message| Failure { stage: "delivered although the schema refuses it", message });
+            let failure = problems.map(|message| Failure { stage: "delivered all the same", message });
             Try { report: extraction.report, failure }
         }
         Err(error) => {
@@ -124,25 +124,28 @@ fn stage(error: &RStructorError) -> &'static str {
     }
 }
 
-fn print<T: Case>(checks: &str, retries: usize, attempt: Try) {
+fn print<T: Case>(side: &str, retries: usize, attempt: Try) {
     let Try { report, failure } = attempt;
-    let attempts: Vec<Value> = report.attempts.iter().map(|attempt| {
-        let failure = match &attempt.outcome {
-            AttemptOutcome::Failed { message, .. } => Some(message),
-            _ => None,
-        };
-        let tokens = attempt.usage.as_ref().map(|usage| usage.output_tokens);
-        json!({ "output_tokens": tokens, "at_limit": tokens == Some(MAX_OUTPUT_TOKENS.into()), "failure": failure })
-    }).collect();
     let line = json!({
+        "side": side,
         "schema": T::NAME,
-        "checks": checks,
+        "strategy": "native",
         "retries": retries,
         "success": failure.is_none(),
         "attempts": report.attempts.len(),
         "tokens": report.cumulative_usage.as_ref().map(|usage| usage.total_tokens()),
         "failure": failure,
-        "ledger": attempts,
+        "ledger": report.attempts.iter().map(entry).collect::<Vec<_>>(),
     });
     println!("{line}");
+}
+
+/// What the library says of one attempt, and whether the answer had come to the limit.
+fn entry(attempt: &AttemptRecord) -> Value {
+    let failure = match &attempt.outcome {
+        AttemptOutcome::Failed { message, .. } => Some(message),
+        _ => None,
+    };
+    let tokens = attempt.usage.as_ref().map(|usage| usage.output_tokens);
+    json!({ "failure": failure, "output_tokens": tokens, "at_limit": tokens == Some(MAX_OUTPUT_TOKENS.into()) })
 }
