@@ -14,6 +14,7 @@ mod repositories;
 mod secrets;
 mod shared;
 mod strategies;
+mod versions;
 
 use std::path::PathBuf;
 
