@@ -14,6 +14,7 @@ mod corrections;
 mod endings;
 mod failures;
 mod gemini;
+mod native;
 mod opencode;
 mod pi;
 mod programs;

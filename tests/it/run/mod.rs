@@ -16,6 +16,7 @@ mod repositories;
 mod secrets;
 mod shared;
 mod strategies;
+mod versions;
 
 use std::path::PathBuf;
 

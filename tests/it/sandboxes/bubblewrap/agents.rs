@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use sandcastle::sandbox::{Bubblewrap, Network};
-use sandcastle::{Agent, ClaudeCode, Codex, Logging, RunOptions};
+use sandcastle::{
+    Agent, AnswerGuarantee, ClaudeCode, Codex, Logging, OutputSpec, OutputStrategy, RunOptions,
+};
+use serde_json::json;
 
 use super::Room;
 use crate::run::N;
@@ -88,4 +91,44 @@ async fn codex_works_where_it_reaches_nothing_but_its_model() {
     let Some(program) = RealAgent::codex_launcher() else { return };
     let agent = Arc::new(Codex::new("").program(&program.program));
     works_and_goes_on(program, agent).await;
+}
+
+/// The schema is in a file that only the inside has, in every turn.
+#[tokio::test]
+async fn codex_reads_its_schema_from_a_file_inside() {
+    let Some(program) = RealAgent::codex_launcher() else { return };
+    if Room::new(Bubblewrap::new()).await.is_none() {
+        return;
+    }
+    let repository = Repository::new();
+    let look = Reply::shell("ls /tmp >seen; git status --porcelain >>seen");
+    let answers = [json!({ "n": "x" }), json!({ "n": 5 })].map(Reply::structured);
+    let server = ModelServer::start([look].into_iter().chain(answers));
+    let home = program.home(&server);
+    let mut sandbox = Bubblewrap::new().home(home.path());
+    for (key, value) in home.environment() {
+        if !OF_THE_SANDBOX.contains(&key.as_str()) {
+            sandbox = sandbox.env(key, value);
+        }
+    }
+    let schema = json!({
+        "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"],
+        "additionalProperties": false,
+    });
+    let spec = OutputSpec::json("result", schema.clone()).unwrap().max_retries(1).unwrap();
+    let options = RunOptions::new(Codex::new("").program(&program.program), sandbox)
+        .cwd(repository.path())
+        .logging(Logging::off())
+        .output_strategy(OutputStrategy::Native)
+        .prompt("Count.");
+    let result = sandcastle::run_spec(options, spec).await.unwrap();
+    assert_eq!((result.output, result.answer_guarantee), (json!({ "n": 5 }), Some(AnswerGuarantee::Native)));
+    let sent: Vec<_> =
+        server.turns().iter().map(|turn| turn.body["text"]["format"]["schema"].clone()).collect();
+    assert_eq!(sent, vec![schema; 3]);
+    let seen = repository.read("seen").unwrap();
+    assert!(seen.contains("sandcastle-schema-") && !seen.contains("schema.json"), "{seen}");
+    let outside = std::fs::read_dir("/tmp").unwrap().flatten().map(|entry| entry.file_name());
+    let name = seen.lines().find(|line| line.starts_with("sandcastle-schema-")).unwrap();
+    assert!(outside.into_iter().all(|entry| entry != name), "{name} is on this host, too");
 }

@@ -1,0 +1,285 @@
+//! Structured output of programs that print what Claude Code and Codex print: which version it takes, what shows that a schema
+//! was dropped, and where the value is.
+//!
+//! The program is a shell script that keeps a list of how it was started. All of the way is real but the model.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use sandcastle::{
+    Agent, AnswerGuarantee, AttemptOutcome, ClaudeCode, Codex, Error, ErrorKind, Logging, NoSandbox,
+    OutputStrategy, RunOptions, RunResult, Stage, Support,
+};
+use serde_json::{Value, json};
+
+use super::{Bench, N, Retried};
+
+use OutputStrategy::{Auto, Native, Tag};
+
+const CODEX_ID: &str = "01a22a78-cd89-7501-878d-29e9d7ff0388";
+const TAGGED: &str = "Answer as <result>JSON</result>.";
+const UNTAGGED: &str = "Count.";
+const GOOD: &str = r#"<result>{"n":5}</result>"#;
+
+/// A program that prints a version, and in its turns what it is told to.
+struct Stand {
+    bench: Bench,
+    program: PathBuf,
+}
+
+impl Stand {
+    /// `version` is a shell command. A turn that goes on with a session prints the second text.
+    async fn new(version: &str, fresh: &str, resumed: &str) -> Self {
+        let bench = Bench::new().await;
+        let program = bench.state.path().join("agent.sh");
+        let script = format!(
+            "#!/bin/sh\nd=${{0%/*}}\n\
+             if [ \"$*\" = --version ]; then echo version >>\"$d/calls\"; {version}; exit; fi\n\
+             echo \"$*\" >>\"$d/calls\"\ncat >/dev/null\n\
+             case \" $* \" in *resume*) cat \"$d/resumed\" ;; *) cat \"$d/fresh\" ;; esac\n"
+        );
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(bench.state.path().join("fresh"), fresh).unwrap();
+        fs::write(bench.state.path().join("resumed"), resumed).unwrap();
+        Self { bench, program }
+    }
+
+    async fn codex(version: &str, fresh: &str, resumed: &str) -> Self {
+        Self::new(&format!("echo codex-cli {version}"), &codex_says(fresh), &codex_says(resumed)).await
+    }
+
+    /// Prints these lines in its first turn.
+    async fn claude(lines: &[Value]) -> Self {
+        let lines: Vec<_> = lines.iter().map(Value::to_string).collect();
+        Self::new("echo '2.1.197 (Claude Code)'", &(lines.join("\n") + "\n"), "").await
+    }
+
+    fn options(&self, agent: impl Agent, strategy: OutputStrategy, prompt: &str) -> RunOptions {
+        RunOptions::new(agent, NoSandbox::new())
+            .cwd(self.bench.repository.path())
+            .prompt(prompt)
+            .output_strategy(strategy)
+            .logging(Logging::off())
+    }
+
+    fn by_codex(&self, strategy: OutputStrategy, prompt: &str) -> RunOptions {
+        self.options(Codex::new("").program(&self.program), strategy, prompt)
+    }
+
+    async fn by_claude(&self, strategy: OutputStrategy, prompt: &str) -> Result<RunResult<N>, Error> {
+        let agent = ClaudeCode::new("").program(&self.program);
+        sandcastle::run_with::<N>(self.options(agent, strategy, prompt)).await
+    }
+
+    /// How it was started, time by time.
+    fn calls(&self) -> Vec<String> {
+        let calls = fs::read_to_string(self.bench.state.path().join("calls")).unwrap_or_default();
+        calls.lines().map(str::to_owned).collect()
+    }
+
+    /// Whether each of its turns had a schema.
+    fn schemas(&self) -> Vec<bool> {
+        let turns = self.calls().into_iter().filter(|call| call != "version");
+        turns.map(|call| call.contains("--output-schema") || call.contains("--json-schema")).collect()
+    }
+}
+
+/// A turn of Codex that ends well with this message.
+fn codex_says(text: &str) -> String {
+    let lines = [
+        json!({ "type": "thread.started", "thread_id": CODEX_ID }),
+        json!({ "type": "turn.started" }),
+        json!({ "type": "item.completed", "item": { "id": "item_0", "type": "agent_message", "text": text } }),
+        json!({ "type": "turn.completed", "usage": {} }),
+    ];
+    lines.map(|line| line.to_string()).join("\n") + "\n"
+}
+
+fn claude_begins(tools: &[&str]) -> Value {
+    json!({ "type": "system", "subtype": "init", "session_id": "s-1", "tools": tools })
+}
+
+fn claude_says(text: &str) -> Value {
+    json!({ "type": "assistant", "session_id": "s-1", "message": { "content": [{ "type": "text", "text": text }] } })
+}
+
+fn claude_ends(more: Value) -> Value {
+    let mut end = json!({ "type": "result", "subtype": "success", "is_error": false, "session_id": "s-1", "result": "" });
+    end.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    end
+}
+
+#[track_caller]
+fn stage_of<T: std::fmt::Debug>(run: Result<RunResult<T>, Error>) -> Stage {
+    let error = run.unwrap_err();
+    error.structured_output().unwrap_or_else(|| panic!("{error:#}")).stage()
+}
+
+#[tokio::test]
+async fn a_program_that_is_too_old_is_asked_for_its_version_and_for_nothing_else() {
+    for (strategy, prompt) in [(Native, TAGGED), (Native, UNTAGGED), (Auto, UNTAGGED)] {
+        let stand = Stand::codex("0.79.0", r#"{"n":5}"#, "").await;
+        let error = sandcastle::run_with::<N>(stand.by_codex(strategy, prompt)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AgentStart, "{error:#}");
+        let message = error.to_string();
+        for part in ["the agent `codex`", "0.79.0", "0.80.0", strategy.as_str()] {
+            assert!(message.contains(part), "{message}");
+        }
+        assert_eq!(stand.calls(), ["version"]);
+        assert_eq!(error.work().unwrap().iterations.len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn auto_asks_a_program_that_is_too_old_by_the_tag() {
+    let stand = Stand::codex("0.79.0", GOOD, "").await;
+    let result = sandcastle::run_with::<N>(stand.by_codex(Auto, TAGGED)).await.unwrap();
+    assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Tag));
+    let choice = result.strategy.unwrap();
+    assert_eq!(choice.strategy, Tag);
+    assert!(choice.reason.contains("0.79.0") && choice.reason.contains("0.80.0"), "{}", choice.reason);
+    assert_eq!(stand.schemas(), [false]);
+}
+
+#[tokio::test]
+async fn a_version_that_cannot_be_read_is_none_to_rely_on() {
+    for version in ["echo none", "echo 1.0.0 >&2", "exit 3", "yes"] {
+        let stand = Stand::new(version, &codex_says(GOOD), "").await;
+        let error = sandcastle::run_with::<N>(stand.by_codex(Native, TAGGED)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AgentStart, "{error:#}");
+        assert!(error.to_string().contains("its version is not known"), "{error}");
+        assert_eq!(stand.calls(), ["version"]);
+        let result = sandcastle::run_with::<N>(stand.by_codex(Auto, TAGGED)).await.unwrap();
+        assert_eq!(result.strategy.unwrap().strategy, Tag);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_asked_where_words_were_asked_for() {
+    let stand = Stand::codex("0.79.0", GOOD, "").await;
+    sandcastle::run_with::<N>(stand.by_codex(Tag, TAGGED)).await.unwrap();
+    let calls = stand.calls();
+    assert!(calls.len() == 1 && calls[0].starts_with("exec"), "{calls:?}");
+}
+
+#[tokio::test]
+async fn case_091_an_old_codex_takes_no_schema_where_it_resumes() {
+    // By the tag where it resumes, if the prompt asks for it, ...
+    let stand = Stand::codex("0.130.0", r#"{"n":"x"}"#, GOOD).await;
+    let result = sandcastle::run_with::<Retried>(stand.by_codex(Auto, TAGGED)).await.unwrap();
+    assert_eq!((result.output.n, result.answer_guarantee), (5, Some(AnswerGuarantee::Tag)));
+    let strategies: Vec<_> = result.attempts.iter().map(|attempt| attempt.strategy).collect();
+    assert_eq!((strategies, stand.schemas()), (vec![Native, Tag], vec![true, false]));
+    assert!(result.strategy.as_ref().unwrap().reason.contains("0.132.0"), "{:?}", result.strategy);
+
+    // ... and not at all where nothing else would ask for the answer.
+    for (strategy, prompt) in [(Native, TAGGED), (Auto, UNTAGGED)] {
+        let stand = Stand::codex("0.130.0", r#"{"n":5}"#, GOOD).await;
+        let error = sandcastle::run_with::<Retried>(stand.by_codex(strategy, prompt)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AgentStart, "{error:#}");
+        assert!(error.to_string().contains("0.132.0"), "{error}");
+        assert_eq!(stand.calls(), ["version"]);
+        // Without retries no turn resumes.
+        let result = sandcastle::run_with::<N>(stand.by_codex(strategy, prompt)).await.unwrap();
+        assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Native));
+    }
+
+    let stand = Stand::codex("0.132.0", r#"{"n":"x"}"#, r#"{"n":5}"#).await;
+    let result = sandcastle::run_with::<Retried>(stand.by_codex(Native, UNTAGGED)).await.unwrap();
+    assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Native));
+    assert_eq!((stand.schemas(), stand.calls().len()), (vec![true, true], 3));
+}
+
+#[tokio::test]
+async fn the_last_message_of_codex_is_the_document_and_nothing_is_checked_by_it() {
+    for text in ["not json at all", "```json\n{\"n\":5}\n```", "{\"n\":5} and more"] {
+        let stand = Stand::codex("0.171.0", text, "").await;
+        assert_eq!(
+            stage_of(sandcastle::run_with::<N>(stand.by_codex(Native, UNTAGGED)).await),
+            Stage::JsonParse
+        );
+    }
+    for text in [r#"{"n":"three"}"#, r#""{\"n\":5}""#, r#"{"result":{"n":5}}"#] {
+        let stand = Stand::codex("0.171.0", text, "").await;
+        let run = sandcastle::run_with::<N>(stand.by_codex(Native, UNTAGGED)).await;
+        assert_eq!(stage_of(run), Stage::SchemaValidate, "{text}");
+    }
+    // With the strategy `native` a tag is only text, and with `auto` it may bring what is missing.
+    let stand = Stand::codex("0.171.0", GOOD, "").await;
+    assert_eq!(stage_of(sandcastle::run_with::<N>(stand.by_codex(Native, TAGGED)).await), Stage::JsonParse);
+    let result = sandcastle::run_with::<N>(stand.by_codex(Auto, TAGGED)).await.unwrap();
+    assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Tag));
+}
+
+#[tokio::test]
+async fn a_model_or_a_service_of_the_users_own_is_taken_only_if_they_say_so() {
+    let stand = Stand::codex("0.171.0", r#"{"n":5}"#, "").await;
+    let agents = [
+        Codex::new("qwen3-coder"),
+        Codex::new("").config("model_provider", "\"mine\""),
+        Codex::new("").arg("--oss"),
+    ];
+    for agent in agents.map(|agent| agent.program(&stand.program)) {
+        let run = sandcastle::run_with::<N>(stand.options(agent.clone(), Auto, UNTAGGED));
+        assert_eq!(run.await.unwrap_err().kind(), ErrorKind::Prompt);
+        let declared = agent.clone().native_output(Support::Declared);
+        for (agent, strategy) in [(declared, Auto), (agent.clone(), Native)] {
+            let result = sandcastle::run_with::<N>(stand.options(agent, strategy, UNTAGGED)).await.unwrap();
+            assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Native));
+        }
+        let denied = agent.native_output(Support::Denied("my server ignores it".to_owned()));
+        let error = sandcastle::run_with::<N>(stand.options(denied, Native, UNTAGGED)).await.unwrap_err();
+        assert!(error.to_string().ends_with("`codex`: my server ignores it"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_that_claude_code_drops_without_a_word_is_noticed() {
+    let drops = [claude_begins(&["Bash"]), claude_says(GOOD), claude_ends(json!({}))];
+    let stand = Stand::claude(&drops).await;
+    for (strategy, prompt) in [(Native, TAGGED), (Auto, UNTAGGED)] {
+        let error = stand.by_claude(strategy, prompt).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AgentFailed, "{error:#}");
+        assert!(error.to_string().contains("the schema of the answer was refused"), "{error}");
+        assert_eq!(error.work().unwrap().attempts[0].outcome, AttemptOutcome::SchemaRefused);
+    }
+    let result = stand.by_claude(Auto, TAGGED).await.unwrap();
+    assert_eq!((result.output, result.answer_guarantee), (N { n: 5 }, Some(AnswerGuarantee::Tag)));
+    assert_eq!((result.strategy.unwrap().strategy, result.warnings.len()), (Tag, 1));
+    // The turn went on: nothing was asked twice.
+    assert_eq!((result.iterations.len(), stand.schemas()), (1, vec![true, true, true]));
+}
+
+/// A turn that can bring nothing is not waited for.
+#[tokio::test]
+async fn a_turn_whose_schema_was_dropped_is_ended_at_once() {
+    let stand = Stand::claude(&[claude_begins(&["Bash"])]).await;
+    let script = fs::read_to_string(&stand.program).unwrap() + "exec sleep 3600\n";
+    fs::write(&stand.program, script).unwrap();
+    let error = stand.by_claude(Native, UNTAGGED).await.unwrap_err();
+    assert!(error.to_string().contains("the schema of the answer was refused"), "{error}");
+}
+
+#[tokio::test]
+async fn the_value_of_claude_code_is_in_its_result() {
+    let begins = claude_begins(&["Bash", "StructuredOutput"]);
+    let ends = claude_ends(json!({ "structured_output": { "n": 5 } }));
+    let stand = Stand::claude(&[begins.clone(), claude_says("{\"n\":7}"), ends]).await;
+    let result = stand.by_claude(Native, UNTAGGED).await.unwrap();
+    assert_eq!((result.output, result.answer_guarantee), (N { n: 5 }, Some(AnswerGuarantee::Native)));
+
+    let without = [begins.clone(), claude_says("{\"n\":5}"), claude_ends(json!({}))];
+    assert_eq!(stage_of(Stand::claude(&without).await.by_claude(Native, TAGGED).await), Stage::Missing);
+    let null = [begins.clone(), claude_ends(json!({ "structured_output": null }))];
+    assert_eq!(stage_of(Stand::claude(&null).await.by_claude(Native, TAGGED).await), Stage::Missing);
+
+    let gave_up = json!({
+        "type": "result", "subtype": "error_max_structured_output_retries", "is_error": true, "session_id": "s-1",
+        "errors": ["Failed to provide valid structured output after 5 attempts"],
+    });
+    let error = Stand::claude(&[begins, gave_up]).await.by_claude(Native, UNTAGGED).await.unwrap_err();
+    assert!(error.to_string().contains("after 5 attempts"), "{error}");
+    assert_eq!(error.work().unwrap().attempts[0].outcome, AttemptOutcome::NativeMissing);
+}
