@@ -136,7 +136,7 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
     let span = job.span();
     let ending = go(&job, spec.as_deref(), &mut judge, &mut ledger).instrument(span).await;
     if ending.is_ok() {
-        ledger.ended_within(&job.settings.budget);
+        ledger.note_overspending(&job.settings.budget);
     }
     match ending {
         Ok(ending) => match contract.into_value() {

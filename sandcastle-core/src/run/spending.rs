@@ -66,7 +66,7 @@ impl Ledger {
     }
 
     /// Notes that a run has come to a good end over its budget: what is done and paid for is not thrown away.
-    pub(super) fn ended_within(&mut self, budget: &Budget) {
+    pub(super) fn note_overspending(&mut self, budget: &Budget) {
         if let Some(spent) = budget.spent_by(&self.work.usage) {
             self.budget_reached(spent);
             self.warn(format!("{spent}; the run had come to its end by then"));

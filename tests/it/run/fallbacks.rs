@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sandcastle::event::{FailureKind, StopReason};
+use sandcastle::journal::{Outcome, Runs};
 use sandcastle::testing::Turn;
 use sandcastle::{
     AnswerGuarantee, AttemptOutcome, BranchStrategy, CancellationToken, ErrorKind, OutputSpec, RunEvent,
@@ -172,6 +173,14 @@ async fn nothing_lands_because_of_a_value_that_the_agent_did_not_give() {
     let result = run(work().write_file("half.txt", "1")).await.unwrap();
     let kept = result.preserved_worktree.expect("what is not committed is of value");
     assert!(kept.join("half.txt").exists());
+
+    // The journal has what the agent itself has said.
+    let runs = Runs::of(bench.repository.path()).await.unwrap();
+    let report = runs.show(&result.run_id).await.unwrap();
+    assert_eq!(report.outcome, Some(Outcome::Done));
+    let answer = report.answer.expect("an answer");
+    assert_eq!((answer.value, answer.block.as_deref()), (None, Some(r#"{"n":"x"}"#)));
+    assert!(report.landing.is_none() && report.branches.len() == 1, "{:?}", report.branches);
 
     let left = bench.left_over().await;
     let result = run(say(BAD)).await.unwrap();
