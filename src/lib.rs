@@ -27,6 +27,8 @@
 // readers of this documentation.
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "models")]
+pub use sandcastle_agents::models;
 #[cfg(feature = "agents")]
 pub use sandcastle_agents::{
     ApprovalMode, ClaudeCode, Codex, Copilot, Cursor, Effort, Gemini, OpenCode, PermissionMode, Pi, Scripted,

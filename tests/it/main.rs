@@ -10,6 +10,7 @@ mod hostile;
 mod interactive;
 mod killed;
 mod model_server;
+mod models;
 mod process;
 mod real_agents;
 mod real_model;

@@ -13,7 +13,7 @@ use sandcastle_core::model::{
 use serde_json::Value;
 
 use super::capabilities::{self, Capabilities, Official};
-use super::http::{ErrorBody, Framing, Service, frames};
+use super::http::{ErrorBody, Framing, Service, cut, frames};
 
 /// A provider's protocol.
 pub(crate) trait Wire {
@@ -116,7 +116,7 @@ impl Endpoint {
         let asked = self.converse(wire, request, &mut reader, listener).await;
         let usage = reader.usage();
         asked.and_then(|()| reader.finish()).map_err(|mut failure| {
-            failure.message = self.service.mask(&failure.message);
+            failure.message = cut(&self.service.mask(&failure.message)).to_owned();
             failure.usage = usage;
             failure
         })

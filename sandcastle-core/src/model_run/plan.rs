@@ -75,7 +75,7 @@ impl Plan {
         }
         let name = answer_tool_name(spec.tag(), others);
         self.tool_choice = if others.is_empty() { ToolChoice::Named(name.clone()) } else { ToolChoice::Any };
-        self.tools.push(answer_tool(name, &lowering.wire));
+        self.tools.push(answer_tool(name, &lowering.wire).strictly());
     }
 
     /// Returns what is sent to go on with a conversation.

@@ -6,7 +6,6 @@ use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 use serde_json::Value;
 
-use crate::http_status;
 use crate::models::http::ErrorBody;
 
 /// Looks closer at a failure.
@@ -26,9 +25,7 @@ fn delay(detail: &Value) -> Option<Duration> {
 
 /// The failure that an error within a stream tells of. Its code is the status that it would have had.
 pub(super) fn in_stream(error: &ErrorBody) -> ModelFailure {
-    let status = error.names.iter().find_map(|name| name.parse::<u16>().ok());
-    let mut failure =
-        error.failure(status.and_then(http_status::failure_of).unwrap_or(FailureKind::Transport));
+    let mut failure = error.failure(error.kind_by_code().unwrap_or(FailureKind::Transport));
     refine(&mut failure, error);
     failure
 }

@@ -1,6 +1,7 @@
 //! Why a service gave no answer: what its status, its headers and its own words say.
 //!
-//! A body is read to a bound, and what is kept of it is one line. Keys in it are masked by who knows them.
+//! A body is read to a bound, and what is kept of it is one line. Keys in it are masked by who knows them, and only then is it
+//! cut ([`cut`]): half a key would not be found.
 
 use std::error::Error;
 use std::time::Duration;
@@ -63,6 +64,11 @@ impl ErrorBody {
     /// Tells whether the service calls it so.
     pub(crate) fn is(&self, name: &str) -> bool {
         self.names.iter().any(|known| known == name)
+    }
+
+    /// What kind it is by a code that is the status of an answer.
+    pub(crate) fn kind_by_code(&self) -> Option<FailureKind> {
+        self.names.iter().filter_map(|name| name.parse().ok()).find_map(http_status::failure_of)
     }
 
     /// The failure that it is, if it is of this kind: in the service's words, or else under its names.
@@ -138,7 +144,10 @@ pub(super) async fn bounded_text(mut response: Response) -> String {
             break;
         }
     }
-    String::from_utf8_lossy(&body).into_owned()
+    let text = String::from_utf8_lossy(&body);
+    // The last word may be half a key.
+    let whole = if body.len() < MAX_BODY { None } else { text.rsplit_once(char::is_whitespace) };
+    whole.map_or(&*text, |(whole, _)| whole).to_owned()
 }
 
 /// When a service wants to be asked again: `retry-after-ms`, or `retry-after` in seconds; a date there is not read.
@@ -154,10 +163,14 @@ fn retry_of(headers: &HeaderMap) -> Option<Duration> {
 /// A service's words on one line, without what a terminal would take for a command.
 pub(super) fn one_line(text: &str) -> String {
     let visible = text.chars().map(|character| if character.is_control() { ' ' } else { character });
-    let visible: String = visible.take(MAX_BODY).collect();
-    let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut = line.char_indices().nth(MAX_WORDS).map_or(line.len(), |(at, _)| at);
-    line[..cut].to_owned()
+    let visible: String = visible.collect();
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The beginning of a service's words.
+pub(crate) fn cut(text: &str) -> &str {
+    let end = text.char_indices().nth(MAX_WORDS).map_or(text.len(), |(at, _)| at);
+    &text[..end]
 }
 
 #[cfg(test)]
@@ -187,7 +200,8 @@ mod tests {
             assert_eq!(error.message, message, "{body}");
             assert!(name.is_empty() || error.is(name), "{error:?}");
         }
-        assert_eq!(ErrorBody::of_text(&"é".repeat(5000)).message.chars().count(), MAX_WORDS);
+        assert_eq!(cut(&"é".repeat(5000)).chars().count(), MAX_WORDS);
+        assert_eq!(cut("é"), "é");
     }
 
     #[test]

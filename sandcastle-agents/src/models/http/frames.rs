@@ -83,7 +83,7 @@ async fn no_stream(response: Response, kind: &str) -> (ModelFailure, ErrorBody) 
     let (mut failure, body) = match error {
         Some(value) => {
             let body = ErrorBody::of_value(&value);
-            (body.failure(FailureKind::Request), body)
+            (body.failure(body.kind_by_code().unwrap_or(FailureKind::Request)), body)
         }
         None => {
             let problem = format!(
@@ -172,6 +172,8 @@ fn text_of(line: Line<'_>, framing: Framing, event: &mut usize) -> Result<String
     let too_long = || broken(format!("an event is longer than {MAX_EVENT} bytes"));
     let Line::Complete(bytes) = line else { return Err(too_long()) };
     let text = str::from_utf8(bytes).map_err(|_| broken("it is not valid UTF-8"))?;
+    // A mark of the byte order may stand at the beginning and means nothing. The reader of events panics on it.
+    let text = text.trim_start_matches('\u{feff}');
     let ends_event = framing == Framing::Lines || text.trim_end().is_empty();
     *event = if ends_event { 0 } else { event.saturating_add(bytes.len()) };
     if *event > MAX_EVENT {

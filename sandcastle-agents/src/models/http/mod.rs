@@ -16,7 +16,7 @@ use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 use serde_json::Value;
 
-pub(crate) use self::failure::ErrorBody;
+pub(crate) use self::failure::{ErrorBody, cut};
 pub(crate) use self::frames::{Framing, frames};
 use super::key::{self, ApiKey};
 

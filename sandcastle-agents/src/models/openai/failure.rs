@@ -14,12 +14,10 @@ pub(crate) fn refine(failure: &mut ModelFailure, body: &ErrorBody) {
 
 /// What an error means that came inside of a stream. Its code may be the status that it would have had.
 pub(crate) fn kind_of(error: &ErrorBody) -> FailureKind {
+    if let Some(kind) = error.kind_by_code() {
+        return kind;
+    }
     for name in &error.names {
-        if let Ok(status) = name.parse::<u16>()
-            && let Some(kind) = crate::http_status::failure_of(status)
-        {
-            return kind;
-        }
         match name.as_str() {
             "insufficient_quota" | "billing_hard_limit_reached" => return FailureKind::Limit,
             "invalid_api_key" | "authentication_error" | "permission_error" => {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::ledger::Ledger;
+use super::reply::{Delivery, Raw};
 use super::request::{Purpose, Request};
 use super::wire::{Answer, Ending, Protocol, Stream};
 
@@ -55,9 +56,17 @@ async fn answer(request: hyper::Request<Incoming>, ledger: Arc<Ledger>) -> io::R
     let request = Request::new(&parts, &body);
     let (purpose, protocol) = (request.purpose, Protocol::of(&request.path));
     let asked = request.body.clone();
+    if let (Some(law), Some(protocol)) = (ledger.law(), protocol)
+        && let Err(refusal) = law.judge(protocol, &parts, &asked)
+    {
+        ledger.note(request);
+        return send(protocol.answer(&refusal.outcome, 0, &asked), &ledger);
+    }
     let (number, outcome) = ledger.enter(request);
     match (purpose, protocol) {
-        (Purpose::Turn | Purpose::Aside, Some(protocol)) => send(protocol.answer(&outcome, number, &asked)),
+        (Purpose::Turn | Purpose::Aside, Some(protocol)) => {
+            send(protocol.answer(&outcome, number, &asked), &ledger)
+        }
         (Purpose::Count, _) => Ok(whole(200, &[], &json!({ "input_tokens": body.len().div_ceil(4) }))),
         _ => Ok(courtesy(&parts)),
     }
@@ -77,14 +86,23 @@ fn courtesy(parts: &hyper::http::request::Parts) -> Response<Body> {
     }
 }
 
-fn send(answer: Answer) -> io::Result<Response<Body>> {
+fn send(answer: Answer, ledger: &Arc<Ledger>) -> io::Result<Response<Body>> {
     match answer {
         Answer::Whole { status, headers, body } => Ok(whole(status, &headers, &body)),
         Answer::Stream(stream) => {
             let (sender, body) = Channel::new(1);
-            tokio::spawn(play(stream, sender));
             let mut response = Response::new(Either::Right(body));
-            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+            response
+                .headers_mut()
+                .insert(CONTENT_TYPE, HeaderValue::from_static(stream.framing.content_type()));
+            tokio::spawn(play(stream, sender, Arc::clone(ledger)));
+            Ok(response)
+        }
+        Answer::Raw(raw) => {
+            let (sender, body) = Channel::new(1);
+            let mut response = Response::new(Either::Right(body));
+            set_head(&mut response, raw.status, &raw.headers);
+            tokio::spawn(repeat(raw, sender, Arc::clone(ledger)));
             Ok(response)
         }
         Answer::Dropped => Err(io::Error::other("a reply that was scripted to be dropped")),
@@ -93,23 +111,41 @@ fn send(answer: Answer) -> io::Result<Response<Body>> {
 
 fn whole(status: u16, headers: &[(&'static str, String)], body: &Value) -> Response<Body> {
     let mut response = Response::new(Either::Left(Full::from(body.to_string())));
-    *response.status_mut() = StatusCode::from_u16(status).expect("a status between 100 and 999");
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    set_head(&mut response, status, headers);
+    response
+}
+
+fn set_head(response: &mut Response<Body>, status: u16, headers: &[(&'static str, String)]) {
+    *response.status_mut() = StatusCode::from_u16(status).expect("a status between 100 and 999");
     for (name, value) in headers {
         let value = HeaderValue::from_str(value).expect("a header of visible characters");
         response.headers_mut().insert(HeaderName::from_static(name), value);
     }
-    response
+}
+
+/// Sends bytes as they are, and what comes behind them for as long as the client listens.
+async fn repeat(raw: Raw, mut sender: Sender<Bytes, io::Error>, ledger: Arc<Ledger>) {
+    let further = raw.endless.iter().cycle().cloned();
+    for bytes in std::iter::once(raw.body).chain(further) {
+        if sender.send_data(bytes).await.is_err() {
+            return ledger.abandon();
+        }
+    }
 }
 
 /// Sends the events of a stream, then ends it as scripted. Stops early when the client is gone.
-async fn play(stream: Stream, mut sender: Sender<Bytes, io::Error>) {
+async fn play(stream: Stream, mut sender: Sender<Bytes, io::Error>, ledger: Arc<Ledger>) {
     for event in &stream.events {
         if let Some(pause) = stream.pause {
             tokio::time::sleep(pause).await;
         }
-        if sender.send_data(Bytes::from(event.to_string())).await.is_err() {
-            return;
+        let event = stream.framing.frame(event).into_bytes();
+        let size = if stream.delivery == Delivery::Bytes { 1 } else { event.len() };
+        for piece in event.chunks(size) {
+            if sender.send_data(Bytes::copy_from_slice(piece)).await.is_err() {
+                return ledger.abandon();
+            }
         }
     }
     match stream.ending {

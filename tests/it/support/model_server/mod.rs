@@ -1,6 +1,6 @@
 //! A scripted model server: the model's side of a coding agent, on loopback.
 //!
-//! It speaks Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini, gives the replies of a script one
+//! It speaks Anthropic Messages, OpenAI Responses, OpenAI Chat Completions, Gemini and Ollama, gives the replies of a script one
 //! after the other, and keeps every request for the test to look at. It binds a free port of 127.0.0.1 and is gone when
 //! it is dropped: its thread owns the runtime and with it every connection.
 //!
@@ -16,6 +16,7 @@
 mod http;
 mod ledger;
 mod offer;
+mod police;
 mod reply;
 mod request;
 mod wire;
@@ -27,7 +28,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use self::ledger::Ledger;
+use self::ledger::{Audience, Ledger};
+pub(crate) use self::police::Law;
 pub(crate) use self::reply::Reply;
 pub(crate) use self::request::Request;
 
@@ -49,10 +51,20 @@ impl ModelServer {
     /// Requests without tools (titles, summaries) are answered aside and use up nothing. A request after the
     /// last reply is refused with status 400, which no agent repeats, and a message that says so.
     pub(crate) fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::with(Audience::Agents, replies)
+    }
+
+    /// Starts a server for clients of the services themselves: every request is answered by the script, unless it breaks the
+    /// law of its service. Then it is refused in that service's words, and no reply is used up.
+    pub(crate) fn for_clients(law: Law, replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::with(Audience::Clients(law), replies)
+    }
+
+    fn with(audience: Audience, replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port on loopback");
         let address = listener.local_addr().expect("a bound listener has an address");
         listener.set_nonblocking(true).expect("tokio wants listeners that do not block");
-        let ledger = Arc::new(Ledger::new(replies));
+        let ledger = Arc::new(Ledger::new(audience, replies));
         let (stop, stopped) = oneshot::channel();
         let thread = thread::Builder::new()
             .name("model server".to_owned())
@@ -77,6 +89,11 @@ impl ModelServer {
     /// The requests that a reply of the script answered, in the order of arrival.
     pub(crate) fn turns(&self) -> Vec<Request> {
         self.requests().into_iter().filter(Request::is_turn).collect()
+    }
+
+    /// How many streams the client went away from before their end.
+    pub(crate) fn abandoned(&self) -> usize {
+        self.ledger.abandoned()
     }
 
     /// Waits until the script has answered this many requests.

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use hyper::body::Bytes;
+
 use serde_json::Value;
 
 /// One answer of the scripted model, used up by one request unless it is [`Reply::always`] given.
@@ -31,6 +33,8 @@ pub(super) enum Outcome {
     Dropped,
     /// The head arrives, then nothing for that long, then the connection closes.
     Silence(Duration),
+    /// Bytes as they are, whatever the protocol.
+    Raw(Raw),
 }
 
 /// An answer and how its stream ends.
@@ -40,6 +44,26 @@ pub(super) struct Message {
     pub(super) usage: Usage,
     pub(super) stop: Stop,
     pub(super) pause: Option<Duration>,
+    pub(super) delivery: Delivery,
+}
+
+/// In which pieces a stream is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Delivery {
+    #[default]
+    Events,
+    /// Every byte alone.
+    Bytes,
+}
+
+/// A response as it stands, for what no service should answer.
+#[derive(Clone, Debug)]
+pub(super) struct Raw {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(&'static str, String)>,
+    pub(super) body: Bytes,
+    /// Sent behind the body, over and over, until the client goes away.
+    pub(super) endless: Option<Bytes>,
 }
 
 /// A piece of an answer.
@@ -71,6 +95,12 @@ pub(super) enum Stop {
     Finished,
     /// At the limit of output tokens.
     OutputLimit,
+    /// At the limit of what the model can see; as a service says it that has a word for it.
+    ContextLimit,
+    /// Because the model refuses.
+    Refused,
+    /// Because the service does not let it through.
+    Filtered,
     /// Before its last block is closed: the response ends well formed, the answer does not.
     CutShort,
     /// Before its last block is closed, by the loss of the connection.
@@ -84,11 +114,21 @@ pub(super) enum Stop {
 pub(super) struct Usage {
     pub(super) input: u64,
     pub(super) output: u64,
+    /// Written to a cache and read from one, beside the input.
+    pub(super) written: u64,
+    pub(super) read: u64,
+}
+
+impl Usage {
+    /// All that went in, as most services count.
+    pub(super) fn all_input(self) -> u64 {
+        self.input + self.written + self.read
+    }
 }
 
 impl Default for Usage {
     fn default() -> Self {
-        Self { input: 11, output: 7 }
+        Self { input: 11, output: 7, written: 0, read: 0 }
     }
 }
 
@@ -171,6 +211,11 @@ impl Reply {
         self.block(Block::Text(text.into()))
     }
 
+    /// Adds a call of a tool by its own name.
+    pub(crate) fn and_tool(self, name: impl Into<String>, arguments: Value) -> Self {
+        self.block(Block::Tool { name: name.into(), arguments })
+    }
+
     /// Adds a call of the agent's shell tool.
     pub(crate) fn and_shell(self, command: impl Into<String>) -> Self {
         self.block(Block::Shell(command.into()))
@@ -190,7 +235,39 @@ impl Reply {
 
     /// Reports these token counts.
     pub(crate) fn usage(mut self, input: u64, output: u64) -> Self {
-        self.message().usage = Usage { input, output };
+        let usage = &mut self.message().usage;
+        (usage.input, usage.output) = (input, output);
+        self
+    }
+
+    /// Reports these token counts of a cache, beside the others.
+    pub(crate) fn cached(mut self, written: u64, read: u64) -> Self {
+        let usage = &mut self.message().usage;
+        (usage.written, usage.read) = (written, read);
+        self
+    }
+
+    /// Sends every byte of the stream alone.
+    pub(crate) fn byte_by_byte(mut self) -> Self {
+        self.message().delivery = Delivery::Bytes;
+        self
+    }
+
+    /// A response of these bytes, under this type of content.
+    pub(crate) fn raw(status: u16, content_type: &str, body: impl Into<Bytes>) -> Self {
+        let headers = vec![("content-type", content_type.to_owned())];
+        Self::outcome(Outcome::Raw(Raw { status, headers, body: body.into(), endless: None }))
+    }
+
+    /// Adds a header (raw responses only).
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.bytes().headers.push((name, value.into()));
+        self
+    }
+
+    /// Sends these bytes behind the others, over and over (raw responses only).
+    pub(crate) fn and_endless(mut self, bytes: impl Into<Bytes>) -> Self {
+        self.bytes().endless = Some(bytes.into());
         self
     }
 
@@ -203,6 +280,21 @@ impl Reply {
     /// Ends at the limit of output tokens.
     pub(crate) fn at_output_limit(self) -> Self {
         self.stop(Stop::OutputLimit)
+    }
+
+    /// Ends because the conversation fills all that the model can see.
+    pub(crate) fn at_context_limit(self) -> Self {
+        self.stop(Stop::ContextLimit)
+    }
+
+    /// Ends because the model refuses.
+    pub(crate) fn refused(self) -> Self {
+        self.stop(Stop::Refused)
+    }
+
+    /// Ends because the service does not let it through.
+    pub(crate) fn filtered(self) -> Self {
+        self.stop(Stop::Filtered)
     }
 
     /// Ends the stream before the last block is closed, as a well-formed response.
@@ -244,6 +336,13 @@ impl Reply {
         match &mut self.outcome {
             Outcome::Message(message) => message,
             other => panic!("only an answer has blocks and an end, this is {other:?}"),
+        }
+    }
+
+    fn bytes(&mut self) -> &mut Raw {
+        match &mut self.outcome {
+            Outcome::Raw(raw) => raw,
+            other => panic!("only a raw response has bytes of its own, this is {other:?}"),
         }
     }
 

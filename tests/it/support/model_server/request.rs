@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 /// Headers whose values are never kept.
-const SECRET_HEADERS: [&str; 4] = ["authorization", "x-api-key", "api-key", "cookie"];
+const SECRET_HEADERS: [&str; 5] = ["authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"];
 
 /// A request as it arrived, keys masked.
 #[derive(Clone, Debug)]

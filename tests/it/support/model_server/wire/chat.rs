@@ -57,6 +57,8 @@ fn chunk(turn: &Turn<'_>, delta: &Value, finish_reason: &Value) -> Event {
 
 fn deltas(turn: &Turn<'_>, index: usize, part: &Part) -> Vec<Value> {
     match part {
+        // A refusal is said in a place of its own.
+        Part::Text(text) if *turn.stop == Stop::Refused => vec![json!({ "content": null, "refusal": text })],
         Part::Text(text) => chunks(text).map(|chunk| json!({ "content": chunk })).collect(),
         Part::Thinking(text) => vec![json!({ "reasoning_content": text })],
         Part::Call { .. } | Part::TextCall { .. } => {
@@ -86,7 +88,9 @@ fn is_call(part: &Part) -> bool {
 
 fn finish_reason(turn: &Turn<'_>) -> &'static str {
     match turn.stop {
-        Stop::OutputLimit => "length",
+        Stop::OutputLimit | Stop::ContextLimit => "length",
+        Stop::Filtered => "content_filter",
+        Stop::Refused => "stop",
         _ if turn.parts.iter().any(is_call) => "tool_calls",
         _ => "stop",
     }
@@ -94,8 +98,9 @@ fn finish_reason(turn: &Turn<'_>) -> &'static str {
 
 fn usage(turn: &Turn<'_>) -> Value {
     json!({
-        "prompt_tokens": turn.usage.input,
+        "prompt_tokens": turn.usage.all_input(),
+        "prompt_tokens_details": { "cached_tokens": turn.usage.read, "cache_write_tokens": turn.usage.written },
         "completion_tokens": turn.usage.output,
-        "total_tokens": turn.usage.input + turn.usage.output,
+        "total_tokens": turn.usage.all_input() + turn.usage.output,
     })
 }

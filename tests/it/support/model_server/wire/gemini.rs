@@ -16,12 +16,17 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
         return contents.into_iter().map(Event).collect();
     }
     let mut last = contents.pop().unwrap_or_else(|| content(turn, &json!({ "text": "" })));
-    last["candidates"][0]["finishReason"] =
-        if *turn.stop == Stop::OutputLimit { "MAX_TOKENS" } else { "STOP" }.into();
+    last["candidates"][0]["finishReason"] = match turn.stop {
+        Stop::OutputLimit | Stop::ContextLimit => "MAX_TOKENS",
+        Stop::Filtered | Stop::Refused => "SAFETY",
+        _ => "STOP",
+    }
+    .into();
     last["usageMetadata"] = json!({
-        "promptTokenCount": turn.usage.input,
+        "promptTokenCount": turn.usage.all_input(),
+        "cachedContentTokenCount": turn.usage.read,
         "candidatesTokenCount": turn.usage.output,
-        "totalTokenCount": turn.usage.input + turn.usage.output,
+        "totalTokenCount": turn.usage.all_input() + turn.usage.output,
     });
     contents.push(last);
     contents.into_iter().map(Event).collect()

@@ -58,8 +58,8 @@ fn opening(turn: &Turn<'_>) -> Value {
         "usage": {
             "input_tokens": turn.usage.input,
             "output_tokens": 1,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            "cache_creation_input_tokens": turn.usage.written,
+            "cache_read_input_tokens": turn.usage.read,
         },
     })
 }
@@ -107,6 +107,8 @@ fn stop_reason(turn: &Turn<'_>) -> &'static str {
     let calls = turn.parts.iter().any(|part| matches!(part, Part::Call { .. } | Part::TextCall { .. }));
     match turn.stop {
         Stop::OutputLimit => "max_tokens",
+        Stop::ContextLimit => "model_context_window_exceeded",
+        Stop::Refused | Stop::Filtered => "refusal",
         _ if calls => "tool_use",
         _ => "end_turn",
     }

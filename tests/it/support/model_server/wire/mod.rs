@@ -5,6 +5,7 @@
 mod chat;
 mod gemini;
 mod messages;
+mod ollama;
 mod responses;
 
 use std::fmt;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::offer::{self, Part};
-use super::reply::{Message, Outcome, Refusal, Reply, Stop, Usage};
+use super::reply::{Delivery, Message, Outcome, Raw, Refusal, Reply, Stop, Usage};
 
 /// A protocol that agents speak to models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(super) enum Protocol {
     Chat,
     /// Gemini, streaming.
     Gemini,
+    /// Ollama, streaming.
+    Ollama,
 }
 
 /// A response to be sent.
@@ -37,13 +40,16 @@ pub(super) enum Answer {
         body: Value,
     },
     Stream(Stream),
+    Raw(Raw),
     /// No response at all.
     Dropped,
 }
 
-/// A stream of server-sent events.
+/// A stream of events.
 #[derive(Debug)]
 pub(super) struct Stream {
+    pub(super) framing: Framing,
+    pub(super) delivery: Delivery,
     pub(super) events: Vec<Event>,
     pub(super) pause: Option<Duration>,
     pub(super) ending: Ending,
@@ -61,6 +67,14 @@ pub(super) enum Ending {
 /// Completions name none, and end with one that is a mere word.
 #[derive(Debug)]
 pub(super) struct Event(Value);
+
+/// How the events of a stream are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    ServerSent,
+    /// Each is a line.
+    Lines,
+}
 
 /// An answer with its tools resolved, and what an answer needs to know of its request.
 #[derive(Debug)]
@@ -81,6 +95,7 @@ impl Protocol {
             ("/v1/responses", Self::Responses),
             ("/v1/chat/completions", Self::Chat),
             (":streamGenerateContent", Self::Gemini),
+            ("/api/chat", Self::Ollama),
         ]
         .into_iter()
         .find(|(suffix, _)| path.ends_with(suffix))
@@ -94,10 +109,12 @@ impl Protocol {
                 self.answer(&Reply::status(400).because(problem).outcome, number, body)
             }),
             Outcome::Status(refusal) if self == Self::Gemini => gemini::refused(refusal),
+            Outcome::Status(refusal) if self == Self::Ollama => ollama::refused(refusal),
             Outcome::Status(refusal) => refused(refusal),
             Outcome::Dropped => Answer::Dropped,
+            Outcome::Raw(raw) => Answer::Raw(raw.clone()),
             Outcome::Silence(duration) => {
-                Answer::Stream(Stream { events: Vec::new(), pause: None, ending: Ending::Silence(*duration) })
+                Answer::Stream(Stream { ending: Ending::Silence(*duration), ..self.stream(Vec::new()) })
             }
         }
     }
@@ -111,12 +128,12 @@ impl Protocol {
             number,
             model: body["model"].as_str().unwrap_or("scripted"),
         };
-        if body["stream"] != true && self != Self::Gemini {
+        if body["stream"] != true && !matches!(self, Self::Gemini | Self::Ollama) {
             let body = match self {
                 Self::Messages => messages::whole(&turn),
                 Self::Responses => responses::whole(&turn),
                 Self::Chat => chat::whole(&turn),
-                Self::Gemini => Value::Null,
+                Self::Gemini | Self::Ollama => Value::Null,
             };
             return Ok(Answer::Whole { status: 200, headers: Vec::new(), body });
         }
@@ -125,9 +142,33 @@ impl Protocol {
             Self::Responses => responses::events(&turn),
             Self::Chat => chat::events(&turn),
             Self::Gemini => gemini::events(&turn),
+            Self::Ollama => ollama::events(&turn),
         };
         let ending = if message.stop == Stop::Severed { Ending::Severed } else { Ending::Closed };
-        Ok(Answer::Stream(Stream { events, pause: message.pause, ending }))
+        let (pause, delivery) = (message.pause, message.delivery);
+        Ok(Answer::Stream(Stream { pause, delivery, ending, ..self.stream(events) }))
+    }
+
+    fn stream(self, events: Vec<Event>) -> Stream {
+        let framing = if self == Self::Ollama { Framing::Lines } else { Framing::ServerSent };
+        Stream { framing, delivery: Delivery::Events, events, pause: None, ending: Ending::Closed }
+    }
+}
+
+impl Framing {
+    pub(super) fn content_type(self) -> &'static str {
+        match self {
+            Self::ServerSent => "text/event-stream",
+            Self::Lines => "application/x-ndjson",
+        }
+    }
+
+    /// An event as it goes out.
+    pub(super) fn frame(self, event: &Event) -> String {
+        match self {
+            Self::ServerSent => event.to_string(),
+            Self::Lines => format!("{}\n", event.0),
+        }
     }
 }
 

@@ -20,7 +20,9 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
         events.push(Event(
             json!({ "type": "response.output_item.added", "output_index": index, "item": added }),
         ));
-        if let Part::Text(text) = part {
+        if let Part::Text(text) = part
+            && *turn.stop != Stop::Refused
+        {
             events.extend(chunks(text).map(|chunk| text_delta(index, &done["id"], chunk)));
         }
         if turn.breaks_off_in(index) {
@@ -29,27 +31,36 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
         events
             .push(Event(json!({ "type": "response.output_item.done", "output_index": index, "item": done })));
     }
-    let kind = if *turn.stop == Stop::OutputLimit { "response.incomplete" } else { "response.completed" };
+    let kind = if incomplete(turn).is_some() { "response.incomplete" } else { "response.completed" };
     events.push(Event(json!({ "type": kind, "response": whole(turn) })));
     events
 }
 
 /// The answer as one object: what ends a stream, and all of it for a request that does not stream.
 pub(super) fn whole(turn: &Turn<'_>) -> Value {
-    let limited = *turn.stop == Stop::OutputLimit;
-    let mut whole = response(turn, if limited { "incomplete" } else { "completed" });
-    if limited {
-        whole["incomplete_details"] = json!({ "reason": "max_output_tokens" });
+    let incomplete = incomplete(turn);
+    let mut whole = response(turn, if incomplete.is_some() { "incomplete" } else { "completed" });
+    if let Some(reason) = incomplete {
+        whole["incomplete_details"] = json!({ "reason": reason });
     }
     whole["output"] = turn.parts.iter().enumerate().map(|(index, part)| item(turn, index, part)).collect();
     whole["usage"] = json!({
-        "input_tokens": turn.usage.input,
-        "input_tokens_details": { "cached_tokens": 0 },
+        "input_tokens": turn.usage.all_input(),
+        "input_tokens_details": { "cached_tokens": turn.usage.read, "cache_write_tokens": turn.usage.written },
         "output_tokens": turn.usage.output,
         "output_tokens_details": { "reasoning_tokens": 0 },
-        "total_tokens": turn.usage.input + turn.usage.output,
+        "total_tokens": turn.usage.all_input() + turn.usage.output,
     });
     whole
+}
+
+/// Why the answer is not complete, if it is not.
+fn incomplete(turn: &Turn<'_>) -> Option<&'static str> {
+    match turn.stop {
+        Stop::OutputLimit | Stop::ContextLimit => Some("max_output_tokens"),
+        Stop::Filtered => Some("content_filter"),
+        _ => None,
+    }
 }
 
 fn response(turn: &Turn<'_>, status: &str) -> Value {
@@ -66,6 +77,13 @@ fn response(turn: &Turn<'_>, status: &str) -> Value {
 fn item(turn: &Turn<'_>, index: usize, part: &Part) -> Value {
     let call = || (turn.part_id("fc", index), turn.part_id("call", index));
     match part {
+        Part::Text(text) if *turn.stop == Stop::Refused => json!({
+            "type": "message",
+            "id": turn.part_id("msg", index),
+            "role": "assistant",
+            "status": "completed",
+            "content": [{ "type": "refusal", "refusal": text }],
+        }),
         Part::Text(text) => json!({
             "type": "message",
             "id": turn.part_id("msg", index),

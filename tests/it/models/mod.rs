@@ -1,0 +1,101 @@
+//! Models behind services, over real HTTP: each of them against the scripted server, which answers as the service does and
+//! refuses what the service would refuse.
+
+mod answers;
+mod failures;
+mod hostile;
+mod schemas;
+
+use std::time::Duration;
+
+use sandcastle::model::{Message, Model, ModelAnswer, ModelFailure, ModelPiece, ModelRequest};
+use sandcastle::models::{Anthropic, Gemini, Ollama, OpenAi, OpenAiCompatible, OpenAiResponses};
+
+use crate::support::model_server::{Law, ModelServer, Reply};
+
+/// The key that every request carries, and that nothing may show.
+const KEY: &str = "sk-test-0123456789";
+
+/// A service, by the provider that speaks to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Service {
+    Anthropic,
+    OpenAi,
+    Responses,
+    Gemini,
+    Ollama,
+    LlamaCpp,
+}
+
+impl Service {
+    const ALL: [Self; 6] =
+        [Self::Anthropic, Self::OpenAi, Self::Responses, Self::Gemini, Self::Ollama, Self::LlamaCpp];
+
+    /// Those that send server-sent events.
+    const OF_EVENTS: [Self; 5] =
+        [Self::Anthropic, Self::OpenAi, Self::Responses, Self::Gemini, Self::LlamaCpp];
+
+    fn law(self) -> Law {
+        if self == Self::LlamaCpp { Law::OfLlamaCpp } else { Law::OfTheService }
+    }
+
+    fn server(self, replies: impl IntoIterator<Item = Reply>) -> ModelServer {
+        ModelServer::for_clients(self.law(), replies)
+    }
+
+    /// The model of this service at an address, with the patience of a test.
+    fn model(self, url: &str) -> Box<dyn Model> {
+        let patience = Duration::from_secs(20);
+        let v1 = format!("{url}/v1");
+        match self {
+            Self::Anthropic => {
+                Box::new(Anthropic::new("claude-sonnet-4-5", KEY).base_url(url).silence_timeout(patience))
+            }
+            Self::OpenAi => Box::new(OpenAi::new("gpt-4.1", KEY).base_url(v1).silence_timeout(patience)),
+            Self::Responses => {
+                Box::new(OpenAiResponses::new("gpt-5.5", KEY).base_url(v1).silence_timeout(patience))
+            }
+            Self::Gemini => {
+                Box::new(Gemini::new("gemini-3.8-flash", KEY).base_url(url).silence_timeout(patience))
+            }
+            Self::Ollama => Box::new(Ollama::new("qwen3").key(KEY).base_url(url).silence_timeout(patience)),
+            Self::LlamaCpp => Box::new(OpenAiCompatible::llama_cpp(url).key(KEY).silence_timeout(patience)),
+        }
+    }
+
+    /// Asks a server of this service once.
+    async fn ask(self, server: &ModelServer, request: &ModelRequest) -> Result<ModelAnswer, ModelFailure> {
+        self.model(&server.url()).answer(request, &mut |_| {}).await
+    }
+
+    /// Asks a new server with this one reply, and gives the pieces, too.
+    async fn told(
+        self,
+        reply: Reply,
+        request: &ModelRequest,
+    ) -> (Result<ModelAnswer, ModelFailure>, Vec<ModelPiece>) {
+        let server = self.server([reply]);
+        let model = self.model(&server.url());
+        let mut pieces = Vec::new();
+        let answer = model.answer(request, &mut |piece| pieces.push(piece)).await;
+        (answer, pieces)
+    }
+
+    async fn answer(self, reply: Reply) -> ModelAnswer {
+        let answer = self.told(reply, &question()).await.0;
+        answer.unwrap_or_else(|failure| panic!("{self:?}: {failure}"))
+    }
+
+    async fn failure(self, reply: Reply) -> ModelFailure {
+        match self.told(reply, &question()).await.0 {
+            Err(failure) => failure,
+            Ok(answer) => panic!("{self:?}: {answer:?}"),
+        }
+    }
+}
+
+fn question() -> ModelRequest {
+    let mut request = ModelRequest::default();
+    request.messages = vec![Message::user("how many?")];
+    request
+}
