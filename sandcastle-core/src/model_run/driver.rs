@@ -14,7 +14,7 @@ use super::event::{ModelRunEvent, ServedBy};
 use super::ledger::Ledger;
 use super::options::Settings;
 use super::outcome::ModelResult;
-use super::plan::{self, Plan, PlannedOutput};
+use super::plan::{self, Plan};
 use super::tools::{self, Came};
 use super::trace;
 use super::verdict::{self, Judge};
@@ -22,7 +22,8 @@ use super::watch::{CutOff, Watch};
 use crate::error::Result;
 use crate::event::FailureKind;
 use crate::model::{Message, Model, ModelAnswer, ModelFailure, ModelStop, ToolCall};
-use crate::output::{AnswerForm, ExtractError};
+use crate::output::ExtractError;
+use crate::strategy::StrategyChoice;
 
 /// What the model is told of an answer that it gave while it was calling other tools.
 const NOT_YET: &str =
@@ -62,7 +63,8 @@ pub(super) struct Refused {
 /// The last answer, as far as the outcome holds it.
 pub(super) struct Last {
     pub(super) text: String,
-    pub(super) form: AnswerForm,
+    /// How it was asked for; `None` when no output was.
+    pub(super) choice: Option<StrategyChoice>,
     pub(super) stop: ModelStop,
     pub(super) served_by: ServedBy,
 }
@@ -93,6 +95,12 @@ impl Drive {
     async fn run(mut self, judge: &mut Judge<'_>) -> Result<ModelResult<()>> {
         self.ledger.tell(&ModelRunEvent::Started { name: self.settings.name() });
         self.tell_choice();
+        let ended = self.go(judge).await;
+        self.ledger.tell(&ModelRunEvent::Finished { usage: self.ledger.usage });
+        ended
+    }
+
+    async fn go(&mut self, judge: &mut Judge<'_>) -> Result<ModelResult<()>> {
         loop {
             if let Some(limit) = self.ledger.limit() {
                 return self.stopped(limit, judge);
@@ -228,7 +236,6 @@ impl Drive {
         let (strategy, served_by) = (output.choice.strategy, refused.last.served_by.clone());
         if !may_be_corrected || limit.is_some() {
             self.ledger.refused(strategy, served_by, &refused.error, None);
-            self.say_last(answer);
             let why = limit.map(|limit| limit.error(&self.settings.name()));
             return Some(self.descend(refused, why.as_ref(), judge));
         }
@@ -268,7 +275,6 @@ impl Drive {
             served_by.model.clone_from(model);
         }
         let text = verdict::raw(answer, &self.plan).to_owned();
-        let form = self.plan.output.as_ref().map_or(AnswerForm::Block, PlannedOutput::form);
-        Last { text, form, stop: answer.stop.clone(), served_by }
+        Last { text, choice: self.plan.choice().cloned(), stop: answer.stop.clone(), served_by }
     }
 }

@@ -3,9 +3,10 @@
 use super::driver::Last;
 use super::event::ServedBy;
 use super::ledger::{Ledger, ModelAttempt};
+use super::plan;
 use crate::error::{Error, ErrorKind};
 use crate::model::{Message, ModelFailure, ModelStop};
-use crate::output::ExtractError;
+use crate::output::{AnswerForm, ExtractError};
 use crate::run::StructuredOutputError;
 use crate::strategy::{AnswerGuarantee, StrategyChoice};
 use crate::work::Usage;
@@ -33,8 +34,8 @@ pub struct ModelResult<O> {
     pub iterations: u32,
     /// What all calls used, failed ones included, with the cost where it is known.
     pub usage: Usage,
-    /// The conversation, to go on with: [`ModelRun::messages`](crate::ModelRun::messages) takes it. Answers that were not
-    /// accepted and what was said about them are left out.
+    /// The conversation, to go on with: [`ModelRun::messages`](crate::ModelRun::messages) takes it. Answers that were
+    /// not accepted, but for the last one, and what was said about them are left out.
     pub messages: Vec<Message>,
     /// Who answered last, as the service names it.
     pub served_by: ServedBy,
@@ -110,6 +111,7 @@ pub(super) fn unmet(error: ExtractError, last: &Last, why: Option<&Error>, ledge
 /// Adds the last answer, which was not accepted, to what ended a run.
 pub(super) fn with_last_answer(error: Error, refused: ExtractError, last: &Last, ledger: &Ledger) -> Error {
     let work = ledger.work(&last.text);
-    let output = StructuredOutputError::new(refused, &work).with_answer(&last.text, last.form);
+    let form = last.choice.as_ref().map_or(AnswerForm::Block, |choice| plan::form_of(choice.strategy));
+    let output = StructuredOutputError::new(refused, &work).with_answer(&last.text, form);
     error.with_source(output).with_work(work)
 }
