@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn a_function_that_fails_lies_or_panics_leaves_the_value_that_was_put_by() {
-        let functions: [fn(&ExtractError) -> Result<Value, String>; 3] =
+        type Function = fn(&ExtractError) -> Result<Value, String>;
+        let functions: [Function; 3] =
             [|_| Err("no idea".to_owned()), |_| Ok(json!({ "n": "x" })), |_| panic!("at the disco")];
         for function in functions {
             let spec = spec().fallback(function).canned(json!({ "n": 2 })).unwrap();
