@@ -14,7 +14,7 @@ use super::event::{ModelRunEvent, ServedBy};
 use super::ledger::Ledger;
 use super::options::Settings;
 use super::outcome::ModelResult;
-use super::plan::{self, Plan, PlannedOutput};
+use super::plan::{self, Plan};
 use super::tools::{self, Came};
 use super::trace;
 use super::verdict::{self, Judge};
@@ -22,7 +22,7 @@ use super::watch::{CutOff, Watch};
 use crate::error::Result;
 use crate::event::FailureKind;
 use crate::model::{Message, Model, ModelAnswer, ModelFailure, ModelStop, ToolCall};
-use crate::output::{AnswerForm, ExtractError};
+use crate::output::ExtractError;
 use crate::strategy::StrategyChoice;
 
 /// What the model is told of an answer that it gave while it was calling other tools.
@@ -57,15 +57,14 @@ pub(super) struct Drive {
 /// An answer that was not accepted.
 pub(super) struct Refused {
     pub(super) error: ExtractError,
-    /// How it was asked for.
-    pub(super) choice: StrategyChoice,
     pub(super) last: Last,
 }
 
 /// The last answer, as far as the outcome holds it.
 pub(super) struct Last {
     pub(super) text: String,
-    pub(super) form: AnswerForm,
+    /// How it was asked for; `None` when no output was.
+    pub(super) choice: Option<StrategyChoice>,
     pub(super) stop: ModelStop,
     pub(super) served_by: ServedBy,
 }
@@ -96,6 +95,12 @@ impl Drive {
     async fn run(mut self, judge: &mut Judge<'_>) -> Result<ModelResult<()>> {
         self.ledger.tell(&ModelRunEvent::Started { name: self.settings.name() });
         self.tell_choice();
+        let ended = self.go(judge).await;
+        self.ledger.tell(&ModelRunEvent::Finished { usage: self.ledger.usage });
+        ended
+    }
+
+    async fn go(&mut self, judge: &mut Judge<'_>) -> Result<ModelResult<()>> {
         loop {
             if let Some(limit) = self.ledger.limit() {
                 return self.stopped(limit, judge);
@@ -213,10 +218,7 @@ impl Drive {
                 self.say_last(answer);
                 Some(self.finish(last, Some(by), None))
             }
-            Err(error) => {
-                let choice = output.choice.clone();
-                self.refuse(answer, Refused { error, choice, last }, judge)
-            }
+            Err(error) => self.refuse(answer, Refused { error, last }, judge),
         }
     }
 
@@ -234,7 +236,6 @@ impl Drive {
         let (strategy, served_by) = (output.choice.strategy, refused.last.served_by.clone());
         if !may_be_corrected || limit.is_some() {
             self.ledger.refused(strategy, served_by, &refused.error, None);
-            self.say_last(answer);
             let why = limit.map(|limit| limit.error(&self.settings.name()));
             return Some(self.descend(refused, why.as_ref(), judge));
         }
@@ -274,7 +275,6 @@ impl Drive {
             served_by.model.clone_from(model);
         }
         let text = verdict::raw(answer, &self.plan).to_owned();
-        let form = self.plan.output.as_ref().map_or(AnswerForm::Block, PlannedOutput::form);
-        Last { text, form, stop: answer.stop.clone(), served_by }
+        Last { text, choice: self.plan.choice().cloned(), stop: answer.stop.clone(), served_by }
     }
 }

@@ -36,6 +36,7 @@ impl Drive {
         why: Option<&Error>,
         judge: &mut Judge<'_>,
     ) -> ModelResult<()> {
+        self.say_again(&refused.last);
         let Some(spec) = self.settings.spec.clone() else { return self.finish(refused.last, None, None) };
         let descent = spec.ladder().descend(&refused.error, spec.format(), &mut |block| judge(block));
         for failed in descent.failed {
@@ -99,6 +100,14 @@ impl Drive {
         self.conversation.push(&provider, Message::Assistant { text, calls: Vec::new(), replay });
     }
 
+    /// Ends the conversation with an answer that was not accepted.
+    fn say_again(&mut self, last: &Last) {
+        if !last.text.trim().is_empty() {
+            let said = Message::Assistant { text: last.text.clone(), calls: Vec::new(), replay: None };
+            self.conversation.push(self.model.provider(), said);
+        }
+    }
+
     pub(super) fn finish(
         &mut self,
         last: Last,
@@ -108,7 +117,6 @@ impl Drive {
         if self.ledger.audience.has_panicked() {
             self.ledger.warnings.push("the function that is told events panicked".to_owned());
         }
-        self.ledger.tell(&ModelRunEvent::Finished { usage: self.ledger.usage });
         ModelResult {
             output: (),
             text: last.text,
@@ -116,7 +124,7 @@ impl Drive {
             stop: last.stop,
             attempts: std::mem::take(&mut self.ledger.attempts),
             answer_guarantee,
-            strategy: self.plan.choice().cloned(),
+            strategy: last.choice,
             iterations: self.ledger.calls,
             usage: self.ledger.usage,
             messages: std::mem::take(&mut self.conversation).into_messages(&self.answer_tool),

@@ -285,7 +285,8 @@ impl<O> ModelRun<O> {
         self.with(|settings| settings.retries = Some(retries))
     }
 
-    /// Sets the words about the output, in the place of the generated ones. With a tag they have to name it.
+    /// Sets the words about the output, which are added to the system text in the place of the generated ones, whatever the
+    /// strategy is. With a tag they have to name it.
     pub fn instruction(self, text: impl Into<String>) -> Self {
         self.with(|settings| settings.instruction = Some(text.into()))
     }

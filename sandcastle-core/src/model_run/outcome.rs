@@ -3,9 +3,10 @@
 use super::driver::{Last, Refused};
 use super::event::ServedBy;
 use super::ledger::{Ledger, ModelAttempt};
+use super::plan;
 use crate::error::{Error, ErrorKind};
 use crate::model::{Message, ModelFailure, ModelStop};
-
+use crate::output::AnswerForm;
 use crate::run::StructuredOutputError;
 use crate::strategy::{AnswerGuarantee, StrategyChoice};
 use crate::work::Usage;
@@ -33,8 +34,8 @@ pub struct ModelResult<O> {
     pub iterations: u32,
     /// What all calls used, failed ones included, with the cost where it is known.
     pub usage: Usage,
-    /// The conversation, to go on with: [`ModelRun::messages`](crate::ModelRun::messages) takes it. Answers that were not
-    /// accepted and what was said about them are left out.
+    /// The conversation, to go on with: [`ModelRun::messages`](crate::ModelRun::messages) takes it. Answers that were
+    /// not accepted, but for the last one, and what was said about them are left out.
     pub messages: Vec<Message>,
     /// Who answered last, as the service names it.
     pub served_by: ServedBy,
@@ -110,9 +111,10 @@ pub(super) fn unmet(refused: Refused, why: Option<&Error>, ledger: &Ledger) -> (
 
 /// Adds the last answer, which was not accepted, to what ended a run.
 pub(super) fn with_last_answer(error: Error, refused: Refused, ledger: &Ledger) -> (Error, Last) {
-    let Refused { error: cause, choice, last } = refused;
+    let Refused { error: cause, last } = refused;
     let work = ledger.work(&last.text);
-    let mut output = StructuredOutputError::new(cause, last.form, &work).with_answer(&last.text);
-    output.strategy = Some(choice);
+    let form = last.choice.as_ref().map_or(AnswerForm::Block, |choice| plan::form_of(choice.strategy));
+    let mut output = StructuredOutputError::new(cause, form, &work).with_answer(&last.text);
+    output.strategy.clone_from(&last.choice);
     (error.with_source(output).with_work(work), last)
 }

@@ -54,6 +54,7 @@ pub trait ModelOutput: sealed::Sealed + 'static {
 pub trait TypedOutput: ModelOutput {}
 
 impl TypedOutput for Value {}
+#[diagnostic::do_not_recommend]
 impl<T: AgentOutput> TypedOutput for T {}
 
 impl ModelOutput for NoOutput {

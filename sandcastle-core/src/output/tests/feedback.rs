@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{ExtractError, N, OutputSpec, Stage, outputs, refused};
-use crate::output::Seen;
+use crate::output::{AnswerForm, Seen, is_output_check};
 
 #[test]
 fn case_052_each_problem_once_and_the_payload_at_most_once() {
@@ -88,4 +88,40 @@ fn case_055_a_value_that_is_never_right_is_always_an_error() {
         let error = refused::<Never>(Stage::Rejected, &number.to_string());
         assert!(error.feedback(0).contains(&format!("- {number} is not enough")), "{}", error.feedback(0));
     }
+}
+
+#[test]
+fn a_correction_speaks_of_the_form_that_was_asked_for() {
+    let errors = [
+        refused::<N>(Stage::JsonParse, "{\"n\":1,}"),
+        refused::<N>(Stage::JsonParse, "{\"n\":1} and more"),
+        refused::<N>(Stage::SchemaValidate, "{\"n\":\"x\"}"),
+        ExtractError::truncated("result", None),
+        ExtractError::empty("result"),
+        ExtractError::uncalled("result", "respond_with_result", "Hello."),
+    ];
+    for error in &errors {
+        let words = |form| [error.correction(form, 1), error.output_check(form, 1, 3)];
+        for text in words(AnswerForm::Document) {
+            assert!(text.contains("no tag and no code fence") && !text.contains("result>"), "{text}");
+        }
+        for text in words(AnswerForm::Arguments) {
+            assert!(text.contains("Call the tool") && !text.contains("result>"), "{text}");
+        }
+        for text in words(AnswerForm::Block) {
+            assert!(text.contains("from `<result>` to `</result>`"), "{text}");
+        }
+        assert_eq!(error.correction(AnswerForm::Block, 1), error.feedback(1));
+    }
+}
+
+#[test]
+fn an_output_check_says_which_attempt_it_was_and_repeats_no_answer() {
+    let error = refused::<N>(Stage::SchemaValidate, "{\"n\":\"x\",\"more\":\"s3cret\"}");
+    let text = error.output_check(AnswerForm::Block, 2, 3);
+    assert!(is_output_check(&text) && text.starts_with("[output check: attempt 2 of 3 was not"), "{text}");
+    assert!(text.contains("at /n: expected integer") && !text.contains("s3cret"), "{text}");
+    let place = refused::<N>(Stage::JsonParse, "{\"n\":1,}").output_check(AnswerForm::Document, 1, 2);
+    assert!(place.contains("The place, in your own words:"), "{place}");
+    assert!(ExtractError::empty("result").output_check(AnswerForm::Document, 1, 2).ends_with(']'));
 }

@@ -90,3 +90,56 @@ fn a_schema_that_refers_to_itself_for_ever_overflows_nothing() {
         }
     }
 }
+
+#[test]
+fn a_function_can_judge_without_a_schema() {
+    let spec = OutputSpec::checked("result", |value| match value["n"].as_u64() {
+        Some(n) if n % 2 == 0 => Ok(()),
+        _ => Err(vec![super::Problem::new("/n", "must be even")]),
+    })
+    .unwrap();
+    assert_eq!(spec.extract(r#"<result>{"n":2}</result>"#).unwrap(), json!({ "n": 2 }));
+    let error = spec.extract(r#"<result>{"n":3}</result>"#).unwrap_err();
+    assert_eq!(
+        (error.stage(), error.problems[0].to_string().as_str()),
+        (Stage::Rejected, "/n: must be even")
+    );
+    assert_eq!(spec.extract("<result>{n:2}</result>").unwrap_err().stage(), Stage::JsonParse);
+    assert!(!spec.has_schema());
+    let snippet = spec.description("An even number.").prompt_snippet();
+    assert!(snippet.contains("An even number."), "{snippet}");
+}
+
+#[test]
+fn a_schema_that_is_sent_is_shown_and_judges_nothing() {
+    let (judge, sent) = (json!({ "type": "integer" }), json!({ "type": "string" }));
+    let spec = OutputSpec::json("result", judge.clone()).unwrap().sent_schema(sent).unwrap();
+    assert_eq!(*spec.schema(), judge);
+    assert!(spec.prompt_snippet().ends_with("string"), "{}", spec.prompt_snippet());
+    assert_eq!(spec.extract("<result>1</result>").unwrap(), 1);
+    assert_eq!(spec.extract("<result>\"a\"</result>").unwrap_err().stage(), Stage::SchemaValidate);
+    let described = spec.description("A number.");
+    assert_eq!(*described.shown_schema(), json!({ "type": "string", "description": "A number." }));
+}
+
+#[test]
+fn a_schema_that_cannot_be_sent_is_refused_where_it_is_given() {
+    let error = OutputSpec::json("result", true).unwrap().sent_schema(json!({ "type": 5 })).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidOutput);
+    let error = OutputSpec::text("result").unwrap().sent_schema(true).unwrap_err();
+    assert!(error.to_string().contains("the output is text"), "{error}");
+}
+
+#[test]
+fn an_answer_is_judged_as_it_is_unless_its_wire_changed_it() {
+    let spec = OutputSpec::of::<N>();
+    let same = spec.lifted("{ \"n\": 1 }", |value| value).unwrap();
+    assert_eq!(same, "{ \"n\": 1 }");
+    let lifted = spec.lifted(r#"{"n":1,"more":null}"#, |mut value| {
+        value.as_object_mut().unwrap().shift_remove("more");
+        value
+    });
+    assert_eq!(lifted.unwrap(), r#"{"n":1}"#);
+    let twice = spec.lifted(r#"{"n":1,"n":2}"#, |value| value).unwrap_err();
+    assert_eq!(twice.stage(), Stage::JsonParse);
+}

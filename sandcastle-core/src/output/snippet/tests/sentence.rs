@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{STYLES, assert_no_block, render};
-use crate::output::OutputFormat;
 use crate::output::snippet::{Snippet, SnippetStyle};
+use crate::output::{OutputFormat, OutputSpec};
 
 #[test]
 fn says_how_to_answer() {
@@ -18,6 +18,23 @@ fn says_how_to_answer() {
 fn every_style_names_both_tags_and_is_no_answer() {
     for style in STYLES {
         assert_no_block("a.b-c", &render("a.b-c", &json!({ "type": "boolean" }), style));
+    }
+}
+
+#[test]
+fn a_value_without_a_tag_is_asked_for_without_one() {
+    let spec =
+        OutputSpec::json("verdict", json!({ "type": "boolean" })).unwrap().description("Guilty or not.");
+    let shapes = [
+        (SnippetStyle::TypeScript, "of this shape:\n"),
+        (SnippetStyle::JsonSchema, "that fits this JSON Schema:\n"),
+        (SnippetStyle::Example, "like this, with the placeholders filled in:\n"),
+    ];
+    for (style, shape) in shapes {
+        let text = Snippet::of_spec(&spec).style(style).render_document();
+        assert!(text.contains(shape) && text.contains("Guilty or not."), "{text}");
+        assert!(text.starts_with("Answer with one value and nothing else, in strict JSON"), "{text}");
+        assert!(!text.contains("verdict>"), "{text}");
     }
 }
 
