@@ -87,7 +87,7 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Read a structured output from saved agent output.
     Extract(ExtractArgs),
-    /// Check a JSON Schema, or turn it into text for a prompt.
+    /// Check a JSON Schema, or turn it into text for a prompt or into what a service accepts.
     #[command(subcommand)]
     Schema(SchemaCommand),
     /// Open the agent's own terminal program in a sandbox.
@@ -154,6 +154,37 @@ pub(crate) enum SchemaCommand {
         /// The schema; `-` is the standard input.
         file: PathBuf,
     },
+    /// Print the copy of a JSON Schema that fits the wire of a program or a service.
+    ///
+    /// The copy goes to the standard output. What the wire cannot carry, descriptions say instead: that and what the wire
+    /// limits goes to the standard error. A schema that the wire cannot carry ends with exit code 2 and every reason.
+    Lower {
+        /// Whose wire.
+        #[arg(long, value_enum)]
+        dialect: DialectChoice,
+        /// The schema; `-` is the standard input.
+        #[arg(default_value = "-")]
+        file: PathBuf,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DialectChoice {
+    /// Claude Code's `--json-schema`.
+    ClaudeCode,
+    /// Codex's `--output-schema`.
+    Codex,
+    /// The Messages API of Anthropic.
+    Anthropic,
+    /// The chat and responses APIs of OpenAI, when they are strict.
+    #[value(name = "openai")]
+    OpenAi,
+    /// The Gemini API.
+    Gemini,
+    /// The API of Ollama.
+    Ollama,
+    /// The server of llama.cpp.
+    LlamaCpp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
