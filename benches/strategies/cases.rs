@@ -8,13 +8,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The most tokens of one answer; a good one takes less than half of it.
-pub const MAX_OUTPUT_TOKENS: u32 = 256;
+pub(crate) const MAX_OUTPUT_TOKENS: u32 = 256;
 
 /// How free the choice of words is: tries differ from each other.
-pub const TEMPERATURE: f32 = 0.7;
+pub(crate) const TEMPERATURE: f32 = 0.7;
 
 /// A type that is asked for.
-pub trait Case: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
+pub(crate) trait Case: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     /// How the table calls it.
     const NAME: &'static str;
     /// What to do with a text.
@@ -31,7 +31,7 @@ pub trait Case: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
 /// A bug report, sorted: flat, with one of three words.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Ticket {
+pub(crate) struct Ticket {
     /// A few words.
     pub title: String,
     pub priority: Priority,
@@ -42,7 +42,7 @@ pub struct Ticket {
 /// How soon it has to be done.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Priority {
+pub(crate) enum Priority {
     Low,
     Medium,
     High,
@@ -64,14 +64,14 @@ impl Case for Ticket {
 /// The notes of a reviewer by file: arrays of objects within an array of objects.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Review {
+pub(crate) struct Review {
     pub files: Vec<ReviewedFile>,
 }
 
 /// A file that has notes.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ReviewedFile {
+pub(crate) struct ReviewedFile {
     /// From the root of the repository.
     pub path: String,
     pub notes: Vec<Note>,
@@ -80,7 +80,7 @@ pub struct ReviewedFile {
 /// One note.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Note {
+pub(crate) struct Note {
     pub line: u32,
     pub severity: Severity,
     /// A short sentence.
@@ -90,7 +90,7 @@ pub struct Note {
 /// How bad it is.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub(crate) enum Severity {
     Bug,
     Risk,
     Style,
@@ -113,7 +113,7 @@ impl Case for Review {
 /// The page of a release: lengths and patterns, written as people write them.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Release {
+pub(crate) struct Release {
     /// Three numbers.
     #[schemars(regex(pattern = r"^\d+\.\d+\.\d+$"))]
     pub version: String,

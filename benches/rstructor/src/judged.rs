@@ -13,7 +13,7 @@ use crate::cases::Case;
 /// A value as `rstructor` wants it, with a validator that asks its schema.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Judged<T>(T);
+pub(crate) struct Judged<T>(T);
 
 impl<T: Case> SchemaType for Judged<T> {
     fn schema() -> Schema {
@@ -37,7 +37,7 @@ impl<T: Case> Instructor for Judged<T> {
 }
 
 /// Says what a type's schema has against a value, each with its place.
-pub fn problems<T: Case>(value: &Value) -> Result<Option<String>, Box<dyn Error>> {
+pub(crate) fn problems<T: Case>(value: &Value) -> Result<Option<String>, Box<dyn Error>> {
     let schema = schemars::schema_for!(T).to_value();
     let validator = jsonschema::validator_for(&schema)?;
     let found: Vec<_> =
