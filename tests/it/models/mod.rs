@@ -4,6 +4,7 @@
 mod answers;
 mod failures;
 mod hostile;
+mod real;
 mod runs;
 mod schemas;
 
