@@ -175,8 +175,8 @@ macro_rules! provider {
             /// Sets the address that requests go to, in the place of the service's own. The path of the protocol is
             /// added to it.
             ///
-            /// Nothing is known of what answers there, and a server that ignores a schema answers all the same: say what it can do
-            /// with [`declares`](Self::declares).
+            /// Nothing is known of what answers there, and a server that ignores a schema answers all the same: say what
+            /// it can do with [`declares`](Self::declares).
             #[must_use]
             pub fn base_url(mut self, base: impl Into<String>) -> Self {
                 let base = base.into();

@@ -1,8 +1,9 @@
 //! Schemas on their way to services that refuse what they cannot hold a model to.
 
 use sandcastle::event::FailureKind;
-use sandcastle::model::{ModelFailure, ModelRequest, ToolChoice, ToolSpec, WireSchema};
-use sandcastle::output::lower::lower;
+use sandcastle::model::{Model, ModelFailure, ModelRequest, ToolChoice, ToolSpec, WireSchema};
+use sandcastle::models::{Anthropic, Capabilities, Gemini};
+use sandcastle::output::lower::{Dialect, lower};
 use serde_json::{Value, json};
 
 use super::{Service, question};
@@ -180,14 +181,22 @@ async fn every_service_has_its_own_law() {
 async fn what_does_not_go_together_is_refused() {
     let schema = object(&json!({ "n": { "type": "integer" } }), &["n"]);
     let server = Service::Gemini.server([]);
-    let old = sandcastle::models::Gemini::new("gemini-2.5-flash", "k").base_url(server.url());
+    let old = Gemini::new("gemini-2.5-flash", "k").base_url(server.url());
     let mut request = native(schema.clone());
     request.tools = vec![ToolSpec::new("count", "Counts.", json!({ "type": "object" }))];
-    let failure = sandcastle::model::Model::answer(&old, &request, &mut |_| {}).await.unwrap_err();
+    let failure = old.answer(&request, &mut |_| {}).await.unwrap_err();
     assert!(failure.message.contains("response mime type"), "{failure}");
 
     let server = Service::Anthropic.server([]);
-    let new = sandcastle::models::Anthropic::new("claude-opus-5-5", "k").base_url(server.url());
-    let failure = sandcastle::model::Model::answer(&new, &forced(schema), &mut |_| {}).await.unwrap_err();
+    let new = Anthropic::new("claude-opus-5-5", "k").base_url(server.url());
+    let failure = new.answer(&forced(schema.clone()), &mut |_| {}).await.unwrap_err();
     assert!(failure.message.contains("forced tool use is not supported"), "{failure}");
+
+    // An old model is made to call a tool all the same, without a word that it does not know.
+    let server = Service::Anthropic.server([Reply::tool("result", json!({ "n": 3 }))]);
+    let forcing = Capabilities::of(Dialect::Anthropic).with_forced_tool();
+    let old = Anthropic::new("claude-3-7-sonnet-20250219", "k").base_url(server.url()).declares(forcing);
+    assert_eq!(old.answer(&forced(schema.clone()), &mut |_| {}).await.unwrap().calls.len(), 1);
+    let failure = old.answer(&native(schema), &mut |_| {}).await.unwrap_err();
+    assert!(failure.message.contains("not permitted"), "{failure}");
 }

@@ -7,9 +7,11 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-use sandcastle_core::model::{ModelFailure, ModelRequest};
+use sandcastle_core::Support;
+use sandcastle_core::model::{ModelFailure, ModelRequest, OwnTools};
 
 use self::answer::Answer;
+use self::request::StrictTools;
 use super::endpoint::{Call, Endpoint, Wire, provider};
 use super::http::{Framing, KeyHeader, Service};
 use super::key::ApiKey;
@@ -64,7 +66,11 @@ impl Wire for Anthropic {
     type Reader = Answer;
 
     fn call(&self, request: &ModelRequest) -> Result<Call, ModelFailure> {
-        let body = request::body(&self.endpoint.model, self.max_output_tokens, request);
+        let strict = match self.endpoint.support(OwnTools::None).native {
+            Support::Declared => StrictTools::Known,
+            _ => StrictTools::Unknown,
+        };
+        let body = request::body(&self.endpoint.model, self.max_output_tokens, strict, request);
         Ok(Call { path: "/v1/messages".to_owned(), body, framing: Framing::ServerSentEvents })
     }
 

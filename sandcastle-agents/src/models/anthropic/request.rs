@@ -5,7 +5,15 @@ use serde_json::{Value, json};
 
 use crate::models::wire::{arguments_object, decimal, set};
 
-pub(super) fn body(model: &str, max_tokens: u32, request: &ModelRequest) -> Value {
+/// Whether the model can be told to keep to the schema of a tool. It came with the structured output; before, the word is
+/// refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StrictTools {
+    Known,
+    Unknown,
+}
+
+pub(super) fn body(model: &str, max_tokens: u32, strict: StrictTools, request: &ModelRequest) -> Value {
     let mut body = json!({
         "model": model,
         "max_tokens": request.max_output_tokens.unwrap_or(max_tokens),
@@ -14,7 +22,11 @@ pub(super) fn body(model: &str, max_tokens: u32, request: &ModelRequest) -> Valu
     set(&mut body, "system", request.system.as_deref().filter(|system| !system.is_empty()));
     set(&mut body, "messages", Some(messages(model, &request.messages)));
     if !request.tools.is_empty() {
-        set(&mut body, "tools", Some(request.tools.iter().map(tool).collect::<Vec<_>>()));
+        set(
+            &mut body,
+            "tools",
+            Some(request.tools.iter().map(|spec| tool(strict, spec)).collect::<Vec<_>>()),
+        );
         set(&mut body, "tool_choice", tool_choice(&request.tool_choice));
     }
     let format = request
@@ -26,10 +38,11 @@ pub(super) fn body(model: &str, max_tokens: u32, request: &ModelRequest) -> Valu
     body
 }
 
-fn tool(tool: &ToolSpec) -> Value {
+fn tool(strict: StrictTools, tool: &ToolSpec) -> Value {
     let mut value =
         json!({ "name": tool.name, "description": tool.description, "input_schema": tool.input_schema });
-    set(&mut value, "strict", tool.strict.then_some(true));
+    let strict = tool.strict && strict == StrictTools::Known;
+    set(&mut value, "strict", strict.then_some(true));
     value
 }
 

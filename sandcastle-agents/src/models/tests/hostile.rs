@@ -1,6 +1,7 @@
 //! Hostile streams, for every reader: whatever comes, none of them panics, and words for a person are bounded by what came.
 
 use proptest::prelude::*;
+use proptest::sample::Index;
 use sandcastle_core::model::ModelFailure;
 use serde_json::{Value, json};
 
@@ -19,7 +20,9 @@ fn events() -> Vec<Value> {
         json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": { "output_tokens": 7 } }),
         json!({ "type": "error", "error": { "type": "overloaded_error", "message": "x" } }),
         json!({ "choices": [{ "delta": { "content": "x", "refusal": null }, "finish_reason": null }], "usage": null }),
-        json!({ "choices": [{ "delta": { "tool_calls": [{ "index": 0, "id": "i", "function": { "name": "n", "arguments": "{" } }] } }] }),
+        json!({ "choices": [{ "delta": { "tool_calls": [
+            { "index": 0, "id": "i", "function": { "name": "n", "arguments": "{" } },
+        ] } }] }),
         json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }], "usage": { "prompt_tokens": 3, "cost": 0.1 } }),
         json!({ "type": "response.output_text.delta", "delta": "x" }),
         json!({ "type": "response.output_item.done", "output_index": 0, "item": { "type": "function_call", "name": "n" } }),
@@ -91,7 +94,7 @@ fn read<W: Wire>(wire: &W, stream: &[String]) {
 proptest! {
     #[test]
     fn no_stream_makes_a_reader_panic(
-        picks in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<Option<prop::sample::Index>>()), 0..12),
+        picks in proptest::collection::vec(any::<(Index, Index, Option<Index>)>(), 0..12),
         noise in ".{0,20}",
     ) {
         let (events, wrong) = (events(), wrong());

@@ -68,6 +68,10 @@ fn a_forced_tool_is_named_and_only_a_lowered_one_is_strict() {
         ])
     );
     assert_eq!(body["max_tokens"], 5);
+    // Before there was a structured output, there were no strict tools.
+    for older in [Anthropic::new("claude-opus-4", "k"), model().base_url("http://127.0.0.1:1")] {
+        assert!(crate::models::tests::body(&older, &with_forced_tool())["tools"][1].get("strict").is_none());
+    }
     assert!(body.get("output_config").is_none());
 }
 

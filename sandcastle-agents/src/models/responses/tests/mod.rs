@@ -63,8 +63,14 @@ fn a_forced_tool_is_named_and_only_a_lowered_one_is_strict() {
     assert_eq!(
         body["tools"],
         json!([
-            { "type": "function", "name": "count", "description": "Counts.", "parameters": { "type": "object" }, "strict": false },
-            { "type": "function", "name": "result", "description": "The answer.", "parameters": schema(), "strict": true },
+            {
+                "type": "function", "name": "count", "description": "Counts.", "parameters": { "type": "object" },
+                "strict": false,
+            },
+            {
+                "type": "function", "name": "result", "description": "The answer.", "parameters": schema(),
+                "strict": true,
+            },
         ])
     );
 }

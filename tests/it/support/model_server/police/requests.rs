@@ -60,6 +60,12 @@ fn messages(parts: &Parts, body: &Value) -> Verdict {
         return refuse("tool_choice: forced tool use is not supported for this model");
     }
     named_is_offered(&body["tool_choice"]["name"], list(&body["tools"]), |tool| &tool["name"])?;
+    let before_4_5 = ["claude-3", "claude-opus-4-2", "claude-sonnet-4-2"];
+    let old =
+        before_4_5.iter().any(|family| body["model"].as_str().is_some_and(|model| model.starts_with(family)));
+    if old && (body["output_config"].is_object() || body["tools"].to_string().contains("\"strict\"")) {
+        return refuse("output_config, strict: Extra inputs are not permitted");
+    }
     for tool in list(&body["tools"]).iter().filter(|tool| tool["strict"] == true) {
         schema(&tool["input_schema"], &ANTHROPIC, "tools.input_schema")?;
     }
