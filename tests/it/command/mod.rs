@@ -3,6 +3,7 @@
 mod doctor;
 mod images;
 mod init;
+mod native;
 mod scaffold_files;
 mod scaffolds;
 mod strategies;
