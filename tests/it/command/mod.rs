@@ -4,6 +4,7 @@ mod budgets;
 mod doctor;
 mod images;
 mod init;
+mod native;
 mod scaffold_files;
 mod scaffolds;
 mod strategies;

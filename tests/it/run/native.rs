@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use sandcastle::agent::SchemaDelivery;
-use sandcastle::event::FailureKind;
+use sandcastle::event::{FailureKind, StopReason};
 use sandcastle::output::lower::{Dialect, lower};
 use sandcastle::testing::{Script, Scripted, Turn};
 use sandcastle::{
@@ -310,6 +310,23 @@ async fn no_other_failure_changes_the_strategy() {
         let options = bench.by(Auto, TAGGED, [Turn::new().fail(kind, "no"), say(GOOD)]);
         let error = sandcastle::run_with::<N>(options).await.unwrap_err();
         assert_eq!((error.kind(), bench.sessions()), (ErrorKind::AgentFailed, 1), "{kind:?}: {error:#}");
+    }
+}
+
+/// A refusal is not asked again; what was cut off is.
+#[tokio::test]
+async fn a_value_of_a_turn_that_was_refused_or_cut_off_is_none() {
+    let expected = [
+        (StopReason::Refused, Stage::Refused, 1),
+        (StopReason::Filtered, Stage::Filtered, 1),
+        (StopReason::OutputLimit, Stage::Truncated, 3),
+        (StopReason::ContextLimit, Stage::Truncated, 3),
+    ];
+    for (stop, stage, attempts) in expected {
+        let bench = Bench::new().await;
+        let turns = std::iter::repeat_with(|| gives(json!({ "n": 5 })).stop(stop)).take(3);
+        let error = sandcastle::run_with::<Retried>(bench.by(Auto, TAGGED, turns)).await.unwrap_err();
+        assert_eq!((stage_of(&error), outcomes(&error).len()), (stage, attempts), "{error:#}");
     }
 }
 
