@@ -5,6 +5,7 @@ mod images;
 mod init;
 mod scaffold_files;
 mod scaffolds;
+mod schema;
 mod strategies;
 
 use rustix::process::Signal;

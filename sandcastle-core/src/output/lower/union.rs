@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::dialect::Unions;
 use super::keyword::{NOTES, Types};
 use super::merge::merge;
 use super::node::{Node, Word, Words};
 use super::report::Report;
+use super::rules::Unions;
 use super::sentence;
 use super::walk::Walker;
 use super::wire::Wire;
@@ -23,7 +23,7 @@ impl<'s> Walker<'s> {
             return self.single(at, words);
         };
         if self.rules.unions == Unions::Mixed {
-            return self.written(at, words);
+            return self.written(at, &words);
         }
         let branches = match words.get(key) {
             Some(Word::List(branches)) => branches.clone(),
@@ -40,7 +40,7 @@ impl<'s> Walker<'s> {
             branches.into_iter().filter_map(|branch| self.distributed(at, key, &beside, branch)).collect()
         };
         rest.set(key, Word::List(branches));
-        self.written(at, rest)
+        self.written(at, &rest)
     }
 
     /// Adds to an alternative what stands beside it.

@@ -10,10 +10,10 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::definitions::Definitions;
-use super::dialect::{AllOf, Beside, Clash, Recursion, References, Rules};
 use super::merge::merge;
 use super::node::{Node, Word, Words};
 use super::report::Report;
+use super::rules::{AllOf, Beside, Clash, Recursion, References, Rules};
 use super::wire::{Part, Wire};
 use crate::output::pointer;
 
@@ -247,7 +247,7 @@ impl<'s> Walker<'s> {
         let stays = rules.references == References::Kept
             && (words.iter().next().is_none() || rules.beside_reference != Beside::Inlined);
         if alone && !self.is_root() && (stays || (again && rules.recursion == Recursion::Allowed)) {
-            return Followed::Kept(self.reference(at, &pointer, words.clone()));
+            return Followed::Kept(self.reference(at, &pointer, words));
         }
         if again {
             self.report.refuse(at, "$ref", rules.recursion.refusal());
@@ -262,7 +262,7 @@ impl<'s> Walker<'s> {
     }
 
     /// Writes a reference, with what describes it.
-    fn reference(&mut self, at: &str, pointer: &str, notes: Words<'s>) -> Wire {
+    fn reference(&mut self, at: &str, pointer: &str, notes: &Words<'s>) -> Wire {
         let name = self.definitions.refer(pointer, at, self.optional > 0);
         let reference = if pointer.is_empty() { "#".to_owned() } else { format!("#/$defs/{name}") };
         let mut wire = self.written(at, notes);

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::dialect::{Constants, Objects, OneOf, Optional, Treatment};
-use super::keyword::{Types, size};
 use super::node::{Node, Word, Words};
 use super::pattern::{Pattern, Patterns};
+use super::rules::{Objects, OneOf, Optional};
 use super::sentence;
+use super::treatment::Treatment;
 use super::walk::Walker;
 use super::wire::{Part, Wire};
 
@@ -25,21 +25,21 @@ impl<'s> Walker<'s> {
         self.settle_members(at, &mut words);
         self.settle_tuple(&mut words);
         if let Some(split) = self.without_null(at, &words) {
-            return self.written(at, split);
+            return self.written(at, &split);
         }
         let partial = std::mem::take(&mut self.partial) || self.is_refused(at);
         if self.rules.objects == Objects::Closed && !partial && !words.has_any(&["type", "allOf"]) {
             self.report.refuse(at, "type", "is missing: this wire carries no value of any type");
         }
-        self.written(at, words)
+        self.written(at, &words)
     }
 
     /// Copies keywords as they are.
-    pub(super) fn written(&mut self, at: &str, words: Words<'s>) -> Wire {
+    pub(super) fn written(&mut self, at: &str, words: &Words<'s>) -> Wire {
         let (mut wire, mut said) = (Wire::default(), Vec::new());
         for (key, word) in words.iter() {
-            let is_said = match self.rules.treatment(key, word, &words) {
-                Treatment::Keep => self.keep(at, key, word, &words, &mut wire),
+            let is_said = match self.rules.treatment(key, word, words) {
+                Treatment::Keep => self.keep(at, key, word, words, &mut wire),
                 Treatment::KeepAs(value) => {
                     wire.push(key, Part::Data(value));
                     Fate::Written
@@ -52,14 +52,14 @@ impl<'s> Walker<'s> {
                 }
             };
             if is_said == Fate::Said
-                && let Some(text) = sentence::of(key, word, &words)
+                && let Some(text) = sentence::of(key, word, words)
             {
                 self.report.moved(at, key, &text);
                 said.push(text);
             }
         }
         if words.types().is_some_and(|types| types.has("object")) {
-            self.close(at, &words, &mut wire);
+            self.close(at, words, &mut wire);
         }
         describe(&mut wire, &said);
         wire
@@ -201,82 +201,6 @@ impl<'s> Walker<'s> {
         if !is_closed {
             wire.push("additionalProperties", Part::Data(false.into()));
         }
-    }
-
-    /// Leaves among the listed values those of the right type, names their type where that is needed, and writes a constant
-    /// as the dialect has it.
-    fn settle_members(&mut self, at: &str, words: &mut Words<'s>) {
-        if self.rules.constants == Constants::Listed
-            && let Some(Word::Data(value)) = words.get("const").cloned()
-        {
-            let fits = words
-                .data("enum")
-                .is_none_or(|members| members.as_array().is_some_and(|members| members.contains(&value)));
-            if !fits {
-                self.report.refuse(at, "const", "is not among the values of `enum`");
-            }
-            words.take("enum");
-            words.set_before("const", "enum", Word::Data(vec![value].into()));
-            words.take("const");
-        }
-        let key = if words.has("const") { "const" } else { "enum" };
-        let members = match words.data(key) {
-            Some(Value::Array(members)) if key == "enum" => members.clone(),
-            Some(value) => vec![value.clone()],
-            None => return,
-        };
-        let Some(types) = words.types() else {
-            if self.rules.names_types() {
-                words.set_before(key, "type", Word::Data(Types::of_values(&members).to_value()));
-            }
-            return;
-        };
-        let fitting: Vec<_> = members.iter().filter(|member| types.admits(member)).cloned().collect();
-        if fitting.is_empty() {
-            self.report.refuse(at, key, "has no value of the type beside it");
-        } else if key == "enum" {
-            words.set("enum", Word::Data(fitting.into()));
-        }
-    }
-
-    /// Writes the end of a tuple as a number of items.
-    fn settle_tuple(&mut self, words: &mut Words<'s>) {
-        let (Some(Word::List(tuple)), Some(Word::Node(items))) =
-            (words.get("prefixItems"), words.get("items"))
-        else {
-            return;
-        };
-        let length = tuple.len() as u64;
-        match items.as_flag() {
-            Some(true) => _ = words.take("items"),
-            Some(false) => {
-                let most = words.data("maxItems").and_then(size).map_or(length, |most| most.min(length));
-                words.take("items");
-                words.set("maxItems", Word::Data(most.into()));
-            }
-            None => {}
-        }
-    }
-
-    /// Takes `null` out of a list of values, as an alternative, where it cannot be listed.
-    fn without_null(&mut self, at: &str, words: &Words<'s>) -> Option<Words<'s>> {
-        let members = words.data("enum")?.as_array()?;
-        let rest: Vec<_> = members.iter().filter(|member| !member.is_null()).cloned().collect();
-        if rest.len() == members.len() || !self.rules.lists(&rest) || self.rules.lists(members) {
-            return None;
-        }
-        let is_note = |key: &str| super::keyword::NOTES.contains(&key);
-        let (mut notes, mut demands) = words.clone().partition(is_note);
-        let mut null = Words::default();
-        null.set("type", Word::Data("null".into()));
-        if rest.is_empty() {
-            notes.set("type", Word::Data("null".into()));
-            return Some(notes);
-        }
-        demands.set("type", Word::Data(Types::of_values(&rest).to_value()));
-        demands.set("enum", Word::Data(rest.into()));
-        notes.set("anyOf", Word::List(vec![Node::made(at, demands), Node::made(at, null)]));
-        Some(notes)
     }
 }
 
