@@ -19,6 +19,8 @@ use crate::output::pointer;
 
 /// How deep a schema may be, counted in schemas.
 const MAX_DEPTH: usize = 100;
+/// How many references may be followed on the way to one schema.
+const MAX_WAY: usize = 1000;
 /// How many bytes of schemas may be read, about, with everything that is read again.
 const MAX_SPENT: usize = 4 << 20;
 
@@ -242,15 +244,18 @@ impl<'s> Walker<'s> {
             words.retain(|key| key == "title" || key == "description");
         }
         let again = self.way.contains(&pointer);
-        let alone = !words.demand() && !words.has_any(&["allOf", "anyOf", "oneOf"]);
-        let rules = self.rules;
-        let stays = rules.references == References::Kept
-            && (words.iter().next().is_none() || rules.beside_reference != Beside::Inlined);
-        if alone && !self.is_root() && (stays || (again && rules.recursion == Recursion::Allowed)) {
+        if self.may_stay(words, again) {
             return Followed::Kept(self.reference(at, &pointer, words));
         }
-        if again {
-            self.report.refuse(at, "$ref", rules.recursion.refusal());
+        let refusal = match again {
+            true => Some(self.rules.recursion.refusal().to_owned()),
+            false if self.way.len() > MAX_WAY => {
+                Some(format!("leads through more than {MAX_WAY} references"))
+            }
+            false => None,
+        };
+        if let Some(reason) = refusal {
+            self.report.refuse(at, "$ref", reason);
             return Followed::Nowhere;
         }
         self.way.push(pointer.clone());
@@ -259,6 +264,16 @@ impl<'s> Walker<'s> {
             return Followed::Nowhere;
         }
         Followed::Into(target.read(&mut self.report))
+    }
+
+    /// Tells whether a reference may stay one, with these words beside it. One that is come to `again` must, where that is
+    /// possible.
+    fn may_stay(&self, words: &Words<'s>, again: bool) -> bool {
+        let alone = !words.demand() && !words.has_any(&["allOf", "anyOf", "oneOf"]);
+        let bare = words.iter().next().is_none();
+        let stays = self.rules.references == References::Kept
+            && (bare || self.rules.beside_reference != Beside::Inlined);
+        alone && !self.is_root() && (stays || (again && self.rules.recursion == Recursion::Allowed))
     }
 
     /// Writes a reference, with what describes it.

@@ -155,17 +155,20 @@ impl<'s> Walker<'s> {
     /// Copies keywords that turn around what they demand, if the copies say the same as they do: to demand less of what must
     /// not be is to demand more.
     fn keep_unchanged(&mut self, together: &[&str], words: &Words<'s>, wire: &mut Wire) -> Fate {
-        let before = std::mem::take(&mut self.report);
-        let mut copies = Vec::new();
-        let mut refers = false;
-        for name in together {
-            if let Some(Word::Node(node)) = words.get(name) {
-                refers |= node.refers();
-                copies.push((*name, self.node(node)));
-            }
+        let nodes: Vec<_> = together
+            .iter()
+            .filter_map(|name| match words.get(name) {
+                Some(Word::Node(node)) => Some((*name, node)),
+                _ => None,
+            })
+            .collect();
+        if nodes.iter().any(|(_, node)| node.refers()) {
+            return Fate::Said;
         }
+        let before = std::mem::take(&mut self.report);
+        let copies: Vec<_> = nodes.into_iter().map(|(name, node)| (name, self.node(node))).collect();
         let said = std::mem::replace(&mut self.report, before);
-        if refers || !said.is_empty() {
+        if !said.is_empty() {
             return Fate::Said;
         }
         for (name, copy) in copies {

@@ -105,19 +105,26 @@ fn references_that_go_in_circles_end() {
         all_refused(&schema);
     }
     assert!(all_refused(&json!({ "$ref": "#" })).iter().all(|refused| refused.len() == 1));
-    let chain: Map<String, Value> = (0..5_000)
-        .map(|index| (format!("d{index}"), json!({ "$ref": format!("#/$defs/d{}", index + 1) })))
-        .chain([("d5000".to_owned(), json!({ "type": "string" }))])
-        .collect();
-    let mut schema = within(&json!({ "$ref": "#/$defs/d0" }));
-    schema["$defs"] = chain.into();
-    let lowering = sent(&schema, Dialect::LlamaCpp);
-    assert_eq!(lowering.wire["properties"]["v"]["type"], "string");
-    // Without a wire that wants them inlined they stay as they are, and an answer is looked up through them.
-    let mut optional = schema;
+}
+
+#[test]
+fn a_chain_of_references_is_followed_as_far_as_anybody_would_make_one() {
+    let chain = |length: usize| {
+        let link = |index| (format!("d{index}"), json!({ "$ref": format!("#/$defs/d{}", index + 1) }));
+        let mut defs: Map<String, Value> = (0..length).map(link).collect();
+        defs.insert(format!("d{length}"), json!({ "type": "string" }));
+        let mut schema = within(&json!({ "$ref": "#/$defs/d0" }));
+        schema["$defs"] = defs.into();
+        schema
+    };
+    assert_eq!(sent(&chain(900), Dialect::LlamaCpp).wire, within(&json!({ "type": "string" })));
+    let refused = all_refused(&chain(5_000));
+    assert_eq!(refused[6], ["`$ref` at /properties/v leads through more than 1000 references"]);
+    // Where they stay, an answer is looked up through them.
+    let mut optional = chain(5_000);
     optional["required"] = json!([]);
     let lowering = lower(&optional, Dialect::OpenAi);
-    _ = lowering.lift(json!({ "v": "a" }));
+    assert_eq!(lowering.lift(json!({ "v": "a" })), json!({ "v": "a" }));
 }
 
 #[test]
@@ -196,6 +203,14 @@ fn a_large_schema_takes_no_longer_than_it_is_large() {
     all_refused(&schema);
     let halves: Vec<_> = (0..2).map(|_| json!({ "type": "object", "properties": many })).collect();
     all_refused(&within(&json!({ "allOf": halves })));
+    let tags = |from: usize| (from..from + 300).map(|index| json!(format!("t{index}"))).collect::<Vec<_>>();
+    let tagged: Vec<_> = (0..30)
+        .map(|index| {
+            let kind = json!({ "enum": tags(index * 300) });
+            json!({ "type": "object", "properties": { "kind": kind }, "required": ["kind"] })
+        })
+        .collect();
+    all_refused(&within(&json!({ "oneOf": tagged })));
     let branches: Vec<_> = (0..5_000).map(|index| json!({ "type": "integer", "minimum": index })).collect();
     all_refused(&within(&json!({ "oneOf": branches })));
 }
