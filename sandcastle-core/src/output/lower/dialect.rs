@@ -6,7 +6,7 @@
 use super::Dialect;
 use super::pattern::Patterns;
 use super::rules::{
-    AllOf, Beside, Bounds, Clash, Constants, Lengths, Members, Objects, OneOf, Optional, Recursion,
+    AllOf, Beside, Bounds, Clash, Constants, Lengths, Members, Names, Objects, OneOf, Optional, Recursion,
     References, Rules, Unions,
 };
 
@@ -45,6 +45,7 @@ const CLAUDE_CODE: Rules = Rules {
     lengths: Lengths::Always,
     min_items: None,
     members: Members::All,
+    names: Names::OfArguments,
     constants: Constants::Kept,
     objects: Objects::Open,
     optional: Optional::Kept,
@@ -66,6 +67,7 @@ const ANTHROPIC: Rules = Rules {
     lengths: Lengths::Always,
     min_items: Some(1),
     members: Members::Scalars,
+    names: Names::OfArguments,
     constants: Constants::Kept,
     objects: Objects::Closed,
     optional: Optional::Kept,
@@ -96,6 +98,7 @@ const OPENAI: Rules = Rules {
     lengths: Lengths::Always,
     min_items: None,
     members: Members::Scalars,
+    names: Names::Any,
     constants: Constants::Kept,
     objects: Objects::Closed,
     optional: Optional::Nullable,
@@ -117,6 +120,7 @@ const GEMINI: Rules = Rules {
     lengths: Lengths::Always,
     min_items: None,
     members: Members::TextsAndNumbers,
+    names: Names::Any,
     constants: Constants::Listed,
     objects: Objects::Open,
     optional: Optional::Kept,
@@ -149,6 +153,7 @@ const LLAMA_CPP: Rules = Rules {
     lengths: Lengths::Alone,
     min_items: None,
     members: Members::Scalars,
+    names: Names::Any,
     constants: Constants::Kept,
     objects: Objects::Open,
     optional: Optional::Kept,

@@ -16,6 +16,7 @@ pub(super) struct Rules {
     /// The largest `minItems`; `None` if any will do.
     pub(super) min_items: Option<u64>,
     pub(super) members: Members,
+    pub(super) names: Names,
     pub(super) constants: Constants,
     pub(super) objects: Objects,
     pub(super) optional: Optional,
@@ -49,6 +50,14 @@ pub(super) enum Members {
     All,
     Scalars,
     TextsAndNumbers,
+}
+
+/// What the properties of the whole value may be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    Any,
+    /// Up to 64 letters, digits, `_`, `.` and `-`, as the arguments of a tool.
+    OfArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +139,13 @@ pub(super) enum AllOf {
 pub(super) enum Clash {
     Said,
     Refused,
+}
+
+impl Names {
+    pub(super) fn take(self, name: &str) -> bool {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+        self == Self::Any || (1..=64).contains(&name.len()) && name.bytes().all(plain)
+    }
 }
 
 impl Recursion {

@@ -45,8 +45,9 @@ impl Rules {
             ("minItems", Word::Data(least)) if self.keeps.contains(&"minItems") => {
                 keep_if(self.min_items.is_none_or(|most| size(least).is_some_and(|least| least <= most)))
             }
-            // They go with `if`.
+            // They go with `if`, which says nothing without them.
             ("then" | "else", _) => Treatment::Drop,
+            ("if", _) if !words.has_any(&["then", "else"]) => Treatment::Drop,
             // In draft 7 it always means at least one.
             ("contains", _) if words.has_any(&["minContains", "maxContains"]) => Treatment::Say,
             _ if self.keeps.contains(&key) => Treatment::Keep,
@@ -58,6 +59,11 @@ impl Rules {
     /// Tells whether the members of an `enum` are all that may be listed.
     pub(super) fn lists(&self, members: &[Value]) -> bool {
         self.of_members(members) == Treatment::Keep
+    }
+
+    /// Tells whether a keyword is never more than said.
+    pub(super) fn only_says(&self, key: &str) -> bool {
+        ["not", "if", "contains", "multipleOf"].contains(&key) && !self.keeps.contains(&key)
     }
 
     /// Tells whether every value has its type named.

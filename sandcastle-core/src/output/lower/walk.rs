@@ -221,13 +221,21 @@ impl<'s> Walker<'s> {
             }
             match merge(words.clone(), part.read(&mut self.report)) {
                 Ok(both) => words = both,
-                Err(_) if self.rules.clash == Clash::Said && !self.is_root() => apart.push(part),
+                Err(keyword) if self.may_be_said(keyword, &part) => apart.push(part),
                 Err(keyword) => self.report.refuse(at, "allOf", clash(keyword)),
             }
         }
         words
     }
 
+    /// Tells whether a part that does not go with the others because of a keyword may move into the description.
+    fn may_be_said(&self, keyword: &str, part: &Node<'_>) -> bool {
+        let rules = self.rules;
+        let is_simple = rules.all_of == AllOf::Merged || is_simple(part);
+        (rules.clash == Clash::Said && !self.is_root()) || (rules.only_says(keyword) && is_simple)
+    }
+
+    /// Follows a reference, or keeps it.
     fn follow(&mut self, at: &str, words: &mut Words<'s>, passed: usize) -> Followed<'s> {
         let reference = words.take_text("$ref").unwrap_or_default();
         let (pointer, target) = match self.resolve(&reference) {

@@ -102,8 +102,19 @@ impl<'s> Walker<'s> {
                 Part::Data(words.named("properties").iter().map(|(name, _)| *name).collect())
             }
             ("required", _) => Part::Data(words.required().into()),
-            ("properties", Word::Named(properties)) => Part::Named(self.properties(properties, words)),
-            ("patternProperties", Word::Named(patterns)) => self.key_patterns(at, patterns),
+            ("properties", Word::Named(properties)) => {
+                if self.is_root() {
+                    self.check_names(properties);
+                }
+                Part::Named(self.properties(properties, words))
+            }
+            ("patternProperties", Word::Named(patterns)) => {
+                if !words.named("properties").is_empty() {
+                    let reason = "stands beside `properties`, which is not compiled where a name fits both";
+                    self.report.refuse(at, key, reason);
+                }
+                self.key_patterns(at, patterns)
+            }
             (_, Word::Node(node)) => match node.as_flag() {
                 Some(flag) if key == "additionalProperties" => Part::Data(flag.into()),
                 _ => Part::Schema(self.node(node)),
@@ -119,6 +130,14 @@ impl<'s> Walker<'s> {
                 Part::Named(nodes.iter().map(|(name, node)| ((*name).to_owned(), self.node(node))).collect())
             }
             (_, Word::Data(value)) => Part::Data(value.clone()),
+        }
+    }
+
+    fn check_names(&mut self, properties: &[(&'s str, Node<'s>)]) {
+        for (name, node) in properties.iter().filter(|(name, _)| !self.rules.names.take(name)) {
+            let reason =
+                format!("is called `{name}`; this wire takes up to 64 letters, digits, `_`, `.` and `-`");
+            self.report.refuse(&node.at, "properties", reason);
         }
     }
 
