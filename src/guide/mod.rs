@@ -43,6 +43,10 @@ pub mod recovery {}
 #[doc = include_str!("agents.md")]
 pub mod agents {}
 
+#[cfg(feature = "models")]
+#[doc = include_str!("models.md")]
+pub mod models {}
+
 #[doc = include_str!("custom_agent.md")]
 pub mod custom_agent {}
 

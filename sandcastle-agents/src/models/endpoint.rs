@@ -172,7 +172,8 @@ fn check(request: &ModelRequest) -> Result<(), ModelFailure> {
 macro_rules! provider {
     ($provider:ident) => {
         impl $provider {
-            /// Sets the address that requests go to, in the place of the service's own; further path is added to it.
+            /// Sets the address that requests go to, in the place of the service's own. The path of the protocol is
+            /// added to it.
             ///
             /// Nothing is known of what answers there, and a server that ignores a schema answers all the same: say what it can do
             /// with [`declares`](Self::declares).

@@ -1,5 +1,6 @@
 //! Why services give no answer: each kind told apart, in the service's own words, without the key.
 
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use sandcastle::event::FailureKind;
@@ -80,10 +81,18 @@ async fn a_service_that_is_not_there_is_a_matter_of_transport() {
 
 #[tokio::test]
 async fn silence_is_not_waited_out() {
-    let server = Service::Anthropic.server([Reply::silence(Duration::from_secs(60))]);
-    let model = Anthropic::new("claude-opus-5", KEY)
-        .base_url(server.url())
-        .silence_timeout(Duration::from_millis(300));
+    let within = Service::Anthropic.server([Reply::silence(Duration::from_secs(60))]);
+    // Nobody accepts there: the connection stands, and not even a status comes.
+    let before = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let before_url = format!("http://{}", before.local_addr().expect("an address"));
+    for url in [within.url(), before_url] {
+        let patience = Duration::from_millis(300);
+        let model = Anthropic::new("claude-opus-5", KEY).base_url(url).silence_timeout(patience);
+        assert_silent(&model).await;
+    }
+}
+
+async fn assert_silent(model: &Anthropic) {
     let started = Instant::now();
     let failure = model.answer(&question(), &mut |_| {}).await.unwrap_err();
     assert_eq!(

@@ -4,17 +4,30 @@
 mod answers;
 mod failures;
 mod hostile;
+mod real;
+mod runs;
 mod schemas;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sandcastle::model::{Message, Model, ModelAnswer, ModelFailure, ModelPiece, ModelRequest};
-use sandcastle::models::{Anthropic, Gemini, Ollama, OpenAi, OpenAiCompatible, OpenAiResponses};
+use sandcastle::models::{
+    Anthropic, Capabilities, Gemini, Ollama, OpenAi, OpenAiCompatible, OpenAiResponses,
+};
+use sandcastle::output::lower::Dialect;
 
 use crate::support::model_server::{Law, ModelServer, Reply};
 
 /// The key that every request carries, and that nothing may show.
 const KEY: &str = "sk-test-0123456789";
+
+/// A model that waits as long as a test does.
+macro_rules! patient {
+    ($model:expr) => {
+        Box::new($model.silence_timeout(Duration::from_secs(20))) as Box<dyn Model>
+    };
+}
 
 /// A service, by the provider that speaks to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,21 +58,40 @@ impl Service {
 
     /// The model of this service at an address, with the patience of a test.
     fn model(self, url: &str) -> Box<dyn Model> {
-        let patience = Duration::from_secs(20);
         let v1 = format!("{url}/v1");
         match self {
-            Self::Anthropic => {
-                Box::new(Anthropic::new("claude-sonnet-4-5", KEY).base_url(url).silence_timeout(patience))
-            }
-            Self::OpenAi => Box::new(OpenAi::new("gpt-4.1", KEY).base_url(v1).silence_timeout(patience)),
-            Self::Responses => {
-                Box::new(OpenAiResponses::new("gpt-5.5", KEY).base_url(v1).silence_timeout(patience))
-            }
-            Self::Gemini => {
-                Box::new(Gemini::new("gemini-3.8-flash", KEY).base_url(url).silence_timeout(patience))
-            }
-            Self::Ollama => Box::new(Ollama::new("qwen3").key(KEY).base_url(url).silence_timeout(patience)),
-            Self::LlamaCpp => Box::new(OpenAiCompatible::llama_cpp(url).key(KEY).silence_timeout(patience)),
+            Self::Anthropic => patient!(Anthropic::new("claude-sonnet-4-5", KEY).base_url(url)),
+            Self::OpenAi => patient!(OpenAi::new("gpt-4.1", KEY).base_url(v1)),
+            Self::Responses => patient!(OpenAiResponses::new("gpt-5.5", KEY).base_url(v1)),
+            Self::Gemini => patient!(Gemini::new("gemini-3.8-flash", KEY).base_url(url)),
+            Self::Ollama => patient!(Ollama::new("qwen3").key(KEY).base_url(url)),
+            Self::LlamaCpp => patient!(OpenAiCompatible::llama_cpp(url).key(KEY)),
+        }
+    }
+
+    /// The same, with what the service itself can do declared of the address.
+    fn declared(self, url: &str) -> Arc<dyn Model> {
+        let v1 = format!("{url}/v1");
+        let all =
+            Capabilities::of(self.dialect()).with_native().with_native_beside_tools().with_forced_tool();
+        let native = Capabilities::of(self.dialect()).with_native();
+        Arc::from(match self {
+            Self::Anthropic => patient!(Anthropic::new("claude-sonnet-4-5", KEY).base_url(url).declares(all)),
+            Self::OpenAi => patient!(OpenAi::new("gpt-4.1", KEY).base_url(v1).declares(all)),
+            Self::Responses => patient!(OpenAiResponses::new("gpt-5.5", KEY).base_url(v1).declares(all)),
+            Self::Gemini => patient!(Gemini::new("gemini-3.8-flash", KEY).base_url(url).declares(all)),
+            Self::Ollama => patient!(Ollama::new("qwen3").base_url(url).declares(native)),
+            Self::LlamaCpp => patient!(OpenAiCompatible::llama_cpp(url)),
+        })
+    }
+
+    fn dialect(self) -> Dialect {
+        match self {
+            Self::Anthropic => Dialect::Anthropic,
+            Self::OpenAi | Self::Responses => Dialect::OpenAi,
+            Self::Gemini => Dialect::Gemini,
+            Self::Ollama => Dialect::Ollama,
+            Self::LlamaCpp => Dialect::LlamaCpp,
         }
     }
 

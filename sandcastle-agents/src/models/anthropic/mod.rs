@@ -47,7 +47,7 @@ impl Anthropic {
     pub fn new(model: impl Into<String>, key: impl Into<ApiKey>) -> Self {
         let service = Service::at("https://api.anthropic.com")
             .with_key(KeyHeader::Named("x-api-key"), key.into())
-            .with_header("anthropic-version", VERSION);
+            .speaking("anthropic-version", VERSION);
         Self { endpoint: Endpoint::new("anthropic", model, service), max_output_tokens: MAX_TOKENS }
     }
 

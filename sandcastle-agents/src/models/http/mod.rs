@@ -32,7 +32,9 @@ pub(crate) struct Service {
     pub(crate) base: String,
     pub(crate) connect: Duration,
     pub(crate) silence: Duration,
-    /// Values may be keys, and are treated like one.
+    /// What the protocol wants, and nobody has to hide.
+    plain: Vec<(&'static str, &'static str)>,
+    /// A user's own. Their values may be keys, and are treated like one.
     headers: Vec<(String, ApiKey)>,
     key: Option<(KeyHeader, ApiKey)>,
     client: Arc<OnceLock<Client>>,
@@ -53,6 +55,7 @@ impl Service {
             base: base.into(),
             connect: CONNECT,
             silence: SILENCE,
+            plain: Vec::new(),
             headers: Vec::new(),
             key: None,
             client: Arc::default(),
@@ -61,6 +64,12 @@ impl Service {
 
     pub(crate) fn with_key(mut self, header: KeyHeader, key: ApiKey) -> Self {
         self.key = Some((header, key));
+        self
+    }
+
+    /// Adds a header of the protocol's.
+    pub(crate) fn speaking(mut self, name: &'static str, value: &'static str) -> Self {
+        self.plain.push((name, value));
         self
     }
 
@@ -110,8 +119,10 @@ impl Service {
             }
         };
         let address = format!("{}{path}", self.base.trim_end_matches('/'));
-        let request = client.post(address).headers(client::headers(self.key.as_ref(), &self.headers)?);
-        Ok(request.body(body.to_string()))
+        let headers = client::headers(self.key.as_ref(), &self.headers)?;
+        let plain = |request: reqwest::RequestBuilder, (name, value): &(_, _)| request.header(*name, *value);
+        let request = self.plain.iter().fold(client.post(address), plain);
+        Ok(request.headers(headers).body(body.to_string()))
     }
 
     /// The address, checked. It is not repeated in the error: it may hold a password.

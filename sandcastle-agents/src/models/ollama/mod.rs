@@ -6,11 +6,12 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::{ModelFailure, ModelRequest};
 
 use self::answer::Answer;
 use super::endpoint::{Call, Endpoint, Wire, provider};
-use super::http::{Framing, KeyHeader, Service};
+use super::http::{ErrorBody, Framing, KeyHeader, Service};
 use super::key::ApiKey;
 
 /// A model that Ollama runs, on this machine unless it is said otherwise.
@@ -59,5 +60,12 @@ impl Wire for Ollama {
 
     fn reader(&self) -> Answer {
         Answer::default()
+    }
+
+    /// A schema that it cannot hold a model to is told by the status of a broken server.
+    fn refine(failure: &mut ModelFailure, body: &ErrorBody) {
+        if body.message.contains("invalid JSON schema") {
+            failure.kind = FailureKind::Request;
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! What the tests of all wires share: a request with everything in it, and a stream that is read without a network.
 
+mod hostile;
+
 use sandcastle_core::model::{
     Message, ModelAnswer, ModelFailure, ModelPiece, ModelRequest, ModelStop, OwnTools, ToolCall, ToolChoice,
     ToolSpec, WireSchema,
