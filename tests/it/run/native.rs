@@ -1,5 +1,6 @@
 //! Structured output of the agent's own: which way is chosen, what is taken as a value, and what never is.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -372,6 +373,24 @@ async fn a_temporary_folder_in_the_work_tree_is_no_place_for_a_schema() {
     let agent = bench.taking(SchemaDelivery::File, [turn]);
     let options = bench.asked(agent, Native, UNTAGGED).env("TMPDIR", &inside);
     sandcastle::run_with::<N>(options).await.unwrap();
+}
+
+/// What makes the file is whatever the search path leads to, and what it made is removed later.
+#[tokio::test]
+async fn a_folder_that_is_not_ours_is_never_taken_for_one() {
+    let bench = Bench::new().await;
+    let programs = tempfile::tempdir().unwrap();
+    let precious = programs.path().join("precious");
+    std::fs::create_dir(&precious).unwrap();
+    let liar = programs.path().join("mktemp");
+    std::fs::write(&liar, format!("#!/bin/sh\nprintf %s '{}'\n", precious.display())).unwrap();
+    std::fs::set_permissions(&liar, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let agent = bench.taking(SchemaDelivery::File, [gives(json!({ "n": 5 }))]);
+    let path = format!("{}:/usr/bin:/bin", programs.path().display());
+    let options = bench.asked(agent, Native, UNTAGGED).env("PATH", path);
+    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+    assert_eq!((error.kind(), bench.sessions()), (ErrorKind::Sandbox, 0), "{error:#}");
+    assert!(precious.join("schema.json").exists());
 }
 
 /// A dropped run cannot wait for anything, and leaves no file all the same.
