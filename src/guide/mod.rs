@@ -9,7 +9,6 @@ pub mod typed_output {}
 #[doc = include_str!("runs.md")]
 pub mod runs {}
 
-#[cfg(feature = "derive")]
 #[doc = include_str!("model_runs.md")]
 pub mod model_runs {}
 

@@ -12,8 +12,18 @@ const UNKNOWN_SESSION: [&str; 2] =
     ["No conversation found with session ID", "does not match any session title"];
 
 /// Tells whether a message says that there is no such session.
-pub(super) fn is_unknown_session(message: &str) -> bool {
+fn is_unknown_session(message: &str) -> bool {
     UNKNOWN_SESSION.iter().any(|words| message.contains(words))
+}
+
+/// Classifies a failure that the program reports on its error output before it begins a turn.
+pub(super) fn of_start(stderr: &str) -> Option<FailureKind> {
+    if is_unknown_session(stderr) {
+        return Some(FailureKind::SessionNotFound);
+    }
+    let names_the_schema =
+        |line: &str| line.trim_start_matches("Error:").trim_start().starts_with("--json-schema");
+    stderr.lines().any(names_the_schema).then_some(FailureKind::SchemaRefused)
 }
 
 /// What is known of a failed turn; an empty text is unknown.
@@ -98,6 +108,24 @@ mod tests {
             classify(&Symptoms { class: "server_error", ..Symptoms::default() }),
             FailureKind::Transport
         );
+    }
+
+    #[test]
+    fn what_keeps_a_turn_from_beginning_is_on_the_error_output() {
+        assert_eq!(
+            of_start("No conversation found with session ID: x\n"),
+            Some(FailureKind::SessionNotFound)
+        );
+        for refusal in
+            ["Error: --json-schema is not a valid JSON Schema: x", "--json-schema must be a JSON object"]
+        {
+            assert_eq!(
+                of_start(&format!("note\n{refusal}\n")),
+                Some(FailureKind::SchemaRefused),
+                "{refusal}"
+            );
+        }
+        assert_eq!(of_start("a tool said: --json-schema is odd"), None);
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl Agent for ClaudeCode {
     }
 
     fn stderr_failure(&self, stderr: &str) -> Option<FailureKind> {
-        failure::is_unknown_session(stderr).then_some(FailureKind::SessionNotFound)
+        failure::of_start(stderr)
     }
 
     fn session_folder(&self, place: &SessionPlace<'_>) -> Option<PathBuf> {

@@ -79,6 +79,14 @@ impl Script {
     /// this is said. The values are those of [`Turn::structured`], whatever the schema is.
     ///
     /// The schema is lowered as for Claude Code if it is an argument, and as for Codex if it is in a file.
+    ///
+    /// ```
+    /// use sandcastle_agents::scripted::{Script, Turn};
+    /// use sandcastle_core::agent::SchemaDelivery;
+    ///
+    /// let value = serde_json::json!({ "n": 5 });
+    /// let script = Script::new().native(SchemaDelivery::Argument).turn(Turn::new().structured(value));
+    /// ```
     #[must_use]
     pub fn native(mut self, delivery: SchemaDelivery) -> Self {
         self.native = Some(delivery);

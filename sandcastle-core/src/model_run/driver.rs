@@ -169,12 +169,11 @@ impl Drive {
         }
     }
 
-    /// Tells whether an answer is one only when other tools have come back.
+    /// Tells whether an answer is one only when other tools have come back. A call of the answer tool is no reason to go on,
+    /// not even by a model that was told of none.
     fn wants_tools(&self, answer: &ModelAnswer) -> bool {
         let is_whole = matches!(answer.stop, ModelStop::Complete | ModelStop::Other(_));
-        is_whole
-            && self.plan.has_tools()
-            && answer.calls.iter().any(|call| Some(&*call.name) != self.plan.answer_tool())
+        is_whole && self.plan.has_tools() && answer.calls.iter().any(|call| call.name != self.answer_tool)
     }
 
     async fn use_tools(&mut self, answer: ModelAnswer) -> Result<(), CutOff> {
@@ -190,7 +189,7 @@ impl Drive {
     }
 
     async fn use_tool(&self, call: &ToolCall) -> Result<Message, CutOff> {
-        if Some(&*call.name) == self.plan.answer_tool() {
+        if call.name == self.answer_tool {
             return Ok(tools::result(call, NOT_YET.to_owned(), Came::Failed));
         }
         self.ledger.tell(&ModelRunEvent::ToolCalled { call: call.clone() });

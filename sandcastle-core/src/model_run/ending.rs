@@ -1,5 +1,7 @@
 //! How a model run comes to its end: with an answer, with what is given in the place of one, or with neither.
 
+use serde_json::Value;
+
 use super::call::Broken;
 use super::driver::{Drive, Last, Refused};
 use super::event::{ModelRunEvent, ServedBy};
@@ -36,7 +38,7 @@ impl Drive {
         why: Option<&Error>,
         judge: &mut Judge<'_>,
     ) -> ModelResult<()> {
-        self.say_again(&refused.last);
+        self.say(refused.last.text.clone(), None);
         let Some(spec) = self.settings.spec.clone() else { return self.finish(refused.last, None, None) };
         let descent = spec.ladder().descend(&refused.error, spec.format(), &mut |block| judge(block));
         for failed in descent.failed {
@@ -94,16 +96,15 @@ impl Drive {
 
     /// Ends the conversation with an answer; one that came by the answer tool stands in it as text.
     pub(super) fn say_last(&mut self, answer: ModelAnswer) {
-        let provider = self.model.provider().to_owned();
         let text = verdict::raw(&answer, &self.plan).to_owned();
         let replay = answer.replay.filter(|_| answer.calls.is_empty());
-        self.conversation.push(&provider, Message::Assistant { text, calls: Vec::new(), replay });
+        self.say(text, replay);
     }
 
-    /// Ends the conversation with an answer that was not accepted.
-    fn say_again(&mut self, last: &Last) {
-        if !last.text.trim().is_empty() {
-            let said = Message::Assistant { text: last.text.clone(), calls: Vec::new(), replay: None };
+    /// Says something for the model; an empty message is refused by some services.
+    fn say(&mut self, text: String, replay: Option<Value>) {
+        if !text.trim().is_empty() {
+            let said = Message::Assistant { text, calls: Vec::new(), replay };
             self.conversation.push(self.model.provider(), said);
         }
     }

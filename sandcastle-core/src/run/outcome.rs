@@ -291,6 +291,7 @@ impl fmt::Debug for StructuredOutputError {
                 .field("session_id", &self.session_id)
                 .field("session_file", &self.session_file)
                 .field("attempts", &self.attempts)
+                .field("strategy", &self.strategy)
                 .field("usage", &self.usage)
                 .field("spent", &self.spent)
                 .finish()

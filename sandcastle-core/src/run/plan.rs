@@ -179,7 +179,7 @@ impl SchemaPlan {
         let found = stage.bounds.apply(&what, asked).await?;
         let first = if session.origin().is_some() { Turns::Resumed } else { Turns::Fresh };
         if let Err(reason) = new_enough(&found, &check, first) {
-            return self.settle_for_words(spec, reason);
+            return self.settle_for_words(spec, &reason);
         }
         if spec.retries() > 0
             && let Err(reason) = new_enough(&found, &check, Turns::Resumed)
@@ -193,9 +193,9 @@ impl SchemaPlan {
         Ok(self)
     }
 
-    fn settle_for_words(mut self, spec: &OutputSpec, reason: String) -> Result<Self> {
+    fn settle_for_words(mut self, spec: &OutputSpec, reason: &str) -> Result<Self> {
         if !self.may_fall_back() {
-            return Err(self.refused(ErrorKind::AgentStart, spec, &reason));
+            return Err(self.refused(ErrorKind::AgentStart, spec, reason));
         }
         self.fall_back(format!("`native`: {reason}"));
         Ok(self)

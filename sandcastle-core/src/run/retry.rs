@@ -152,7 +152,7 @@ impl<'a> Attempts<'a> {
             Verdict::SchemaRefused(why) => {
                 attempt.outcome = AttemptOutcome::SchemaRefused;
                 let session = resumable.filter(|_| turn.acted && self.can_resume());
-                self.after_refused_schema(attempt, why, (said.0, session.unwrap_or(said.1)), ledger)
+                self.after_refused_schema(attempt, &why, (said.0, session.unwrap_or(said.1)), ledger)
             }
             Verdict::Failed(end) => self.after_failure(attempt, end, said, ledger).await,
         }
@@ -195,11 +195,12 @@ impl<'a> Attempts<'a> {
     fn after_refused_schema(
         &mut self,
         mut attempt: Attempt,
-        why: String,
+        why: &str,
         (prompt, session): Said,
         ledger: &mut Ledger,
     ) -> Result<Next> {
-        let error = failure::error_of(&TurnEnd::Failed(FailureKind::SchemaRefused, why.clone()), self.stage);
+        let error =
+            failure::error_of(&TurnEnd::Failed(FailureKind::SchemaRefused, why.to_owned()), self.stage);
         attempt.message = Some(error.to_string());
         let may_go_on = self.plan.may_fall_back();
         ledger.tell(&RunEvent::AttemptFailed {
@@ -212,7 +213,7 @@ impl<'a> Attempts<'a> {
         if !may_go_on {
             return Err(self.ended_by(error, ledger));
         }
-        self.fall_back(&why, ledger);
+        self.fall_back(why, ledger);
         let correction = self.refused.as_ref().map(|error| error.feedback(self.retries_left));
         Ok(Next::Say((correction.unwrap_or(prompt), session)))
     }

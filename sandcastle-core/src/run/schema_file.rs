@@ -10,12 +10,16 @@ use super::iteration::Stage;
 use super::ledger::Ledger;
 use super::shell::{Call, Shell, Stdout};
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::one_line;
 use crate::sandbox::Sharing;
 
 /// How long writing it, or removing it, may take.
 const LIMIT: Duration = Duration::from_secs(30);
 /// The longest path that is read back.
 const MAX_PATH: usize = 4096;
+
+/// How the name of its folder begins.
+const FOLDER: &[u8] = b"sandcastle-schema-";
 
 /// Writes its input to a new file and prints the path. Its argument is the work tree, in which it must not be.
 const WRITE: &str = r#"umask 077
@@ -44,12 +48,14 @@ impl SchemaFile {
         let worktree = stage.workplace.sandbox().worktree().to_string_lossy();
         let printed = run(stage, WRITE, &worktree, text.as_bytes()).await?;
         let path = PathBuf::from(String::from_utf8_lossy(&printed).into_owned());
-        match path.parent() {
-            Some(folder) if path.is_absolute() => {
-                let folder = folder.to_path_buf();
-                Ok(Self { path, folder, on_this_host: sharing == Sharing::Host })
-            }
-            _ => Err(unwritten(&format!("`sh` printed `{}` for its path", path.display()))),
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        // The folder will be removed, and `sh` and `mktemp` are whatever the search path leads to.
+        let is_ours = folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(FOLDER));
+        if path.is_absolute() && is_ours {
+            Ok(Self { path, folder, on_this_host: sharing == Sharing::Host })
+        } else {
+            let printed = path.to_string_lossy();
+            Err(unwritten(&format!("`mktemp` made `{:.200}`", one_line(&printed))))
         }
     }
 

@@ -4,8 +4,10 @@ mod budgets;
 mod doctor;
 mod images;
 mod init;
+mod native;
 mod scaffold_files;
 mod scaffolds;
+mod schema;
 mod strategies;
 
 use rustix::process::Signal;

@@ -1,10 +1,11 @@
 //! Structured output of the agent's own: which way is chosen, what is taken as a value, and what never is.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use sandcastle::agent::SchemaDelivery;
-use sandcastle::event::FailureKind;
+use sandcastle::event::{FailureKind, StopReason};
 use sandcastle::output::lower::{Dialect, lower};
 use sandcastle::testing::{Script, Scripted, Turn};
 use sandcastle::{
@@ -313,6 +314,23 @@ async fn no_other_failure_changes_the_strategy() {
     }
 }
 
+/// A refusal is not asked again; what was cut off is.
+#[tokio::test]
+async fn a_value_of_a_turn_that_was_refused_or_cut_off_is_none() {
+    let expected = [
+        (StopReason::Refused, Stage::Refused, 1),
+        (StopReason::Filtered, Stage::Filtered, 1),
+        (StopReason::OutputLimit, Stage::Truncated, 3),
+        (StopReason::ContextLimit, Stage::Truncated, 3),
+    ];
+    for (stop, stage, attempts) in expected {
+        let bench = Bench::new().await;
+        let turns = std::iter::repeat_with(|| gives(json!({ "n": 5 })).stop(stop)).take(3);
+        let error = sandcastle::run_with::<Retried>(bench.by(Auto, TAGGED, turns)).await.unwrap_err();
+        assert_eq!((stage_of(&error), outcomes(&error).len()), (stage, attempts), "{error:#}");
+    }
+}
+
 /// The program asked for a value as often as it does, and had none; a correction may still help.
 #[tokio::test]
 async fn a_program_that_gives_up_on_its_own_check_is_corrected() {
@@ -355,6 +373,24 @@ async fn a_temporary_folder_in_the_work_tree_is_no_place_for_a_schema() {
     let agent = bench.taking(SchemaDelivery::File, [turn]);
     let options = bench.asked(agent, Native, UNTAGGED).env("TMPDIR", &inside);
     sandcastle::run_with::<N>(options).await.unwrap();
+}
+
+/// What makes the file is whatever the search path leads to, and what it made is removed later.
+#[tokio::test]
+async fn a_folder_that_is_not_ours_is_never_taken_for_one() {
+    let bench = Bench::new().await;
+    let programs = tempfile::tempdir().unwrap();
+    let precious = programs.path().join("precious");
+    std::fs::create_dir(&precious).unwrap();
+    let liar = programs.path().join("mktemp");
+    std::fs::write(&liar, format!("#!/bin/sh\nprintf %s '{}'\n", precious.display())).unwrap();
+    std::fs::set_permissions(&liar, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let agent = bench.taking(SchemaDelivery::File, [gives(json!({ "n": 5 }))]);
+    let path = format!("{}:/usr/bin:/bin", programs.path().display());
+    let options = bench.asked(agent, Native, UNTAGGED).env("PATH", path);
+    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+    assert_eq!((error.kind(), bench.sessions()), (ErrorKind::Sandbox, 0), "{error:#}");
+    assert!(precious.join("schema.json").exists());
 }
 
 /// A dropped run cannot wait for anything, and leaves no file all the same.

@@ -105,7 +105,7 @@ fn claude_says(text: &str) -> Value {
     json!({ "type": "assistant", "session_id": "s-1", "message": { "content": [{ "type": "text", "text": text }] } })
 }
 
-fn claude_ends(more: Value) -> Value {
+fn claude_ends(more: &Value) -> Value {
     let mut end = json!({ "type": "result", "subtype": "success", "is_error": false, "session_id": "s-1", "result": "" });
     end.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     end
@@ -237,7 +237,7 @@ async fn a_model_or_a_service_of_the_users_own_is_taken_only_if_they_say_so() {
 
 #[tokio::test]
 async fn a_schema_that_claude_code_drops_without_a_word_is_noticed() {
-    let drops = [claude_begins(&["Bash"]), claude_says(GOOD), claude_ends(json!({}))];
+    let drops = [claude_begins(&["Bash"]), claude_says(GOOD), claude_ends(&json!({}))];
     let stand = Stand::claude(&drops).await;
     for (strategy, prompt) in [(Native, TAGGED), (Auto, UNTAGGED)] {
         let error = stand.by_claude(strategy, prompt).await.unwrap_err();
@@ -265,14 +265,14 @@ async fn a_turn_whose_schema_was_dropped_is_ended_at_once() {
 #[tokio::test]
 async fn the_value_of_claude_code_is_in_its_result() {
     let begins = claude_begins(&["Bash", "StructuredOutput"]);
-    let ends = claude_ends(json!({ "structured_output": { "n": 5 } }));
+    let ends = claude_ends(&json!({ "structured_output": { "n": 5 } }));
     let stand = Stand::claude(&[begins.clone(), claude_says("{\"n\":7}"), ends]).await;
     let result = stand.by_claude(Native, UNTAGGED).await.unwrap();
     assert_eq!((result.output, result.answer_guarantee), (N { n: 5 }, Some(AnswerGuarantee::Native)));
 
-    let without = [begins.clone(), claude_says("{\"n\":5}"), claude_ends(json!({}))];
+    let without = [begins.clone(), claude_says("{\"n\":5}"), claude_ends(&json!({}))];
     assert_eq!(stage_of(Stand::claude(&without).await.by_claude(Native, TAGGED).await), Stage::Missing);
-    let null = [begins.clone(), claude_ends(json!({ "structured_output": null }))];
+    let null = [begins.clone(), claude_ends(&json!({ "structured_output": null }))];
     assert_eq!(stage_of(Stand::claude(&null).await.by_claude(Native, TAGGED).await), Stage::Missing);
 
     let gave_up = json!({

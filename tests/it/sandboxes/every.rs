@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use sandcastle::agent::SchemaDelivery;
 use sandcastle::sandbox::{Isolated, Program, SandboxProvider, Ssh};
 use sandcastle::testing::{ScratchRepo, Script, Scripted, Turn, sandbox_conformance_in};
 use sandcastle::{
-    BranchStrategy, Bubblewrap, Docker, ErrorKind, Logging, NoSandbox, Podman, RunOptions, SandboxOptions,
-    create_sandbox,
+    AnswerGuarantee, BranchStrategy, Bubblewrap, Docker, ErrorKind, Logging, NoSandbox, OutputStrategy,
+    Podman, RunOptions, SandboxOptions, create_sandbox,
 };
+use serde_json::json;
 
+use crate::run::Retried;
 use crate::support::engines::{self, Engine};
 
 /// A kind of sandbox, as tests make it.
@@ -92,6 +95,30 @@ async fn an_agent_commits_in_each_and_with_every_strategy() {
                 kept.map(|entry| entry.file_name()).filter(|name| name != ".gitignore").collect();
             assert!(kept.is_empty(), "{}: {kept:?}", kind.name);
         }
+    }
+}
+
+/// A schema that goes by a file is there in each, for corrections too, and never in the work tree.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_schema_gets_into_each_by_a_file() {
+    for kind in kinds() {
+        let repository = ScratchRepo::new().await.unwrap();
+        let clean = "test -z \"$(git status --porcelain --ignored)\"";
+        let script = Script::new()
+            .native(SchemaDelivery::File)
+            .turn(Turn::new().say("so").structured(json!({ "n": "x" })))
+            .turn(Turn::new().shell(clean).say("so").structured(json!({ "n": 5 })));
+        let options = RunOptions::new(Scripted::new(script), Arc::clone(&kind.provider))
+            .cwd(repository.path())
+            .branch_strategy(BranchStrategy::merge_to_head())
+            .output_strategy(OutputStrategy::Native)
+            .prompt("go")
+            .logging(Logging::off());
+        let result = sandcastle::run_with::<Retried>(options).await;
+        let result = result.unwrap_or_else(|error| panic!("{}: {error:#}", kind.name));
+        assert_eq!((result.output.n, result.attempts.len()), (5, 2), "{}", kind.name);
+        assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Native), "{}", kind.name);
+        assert!(result.warnings.is_empty(), "{}: {:?}", kind.name, result.warnings);
     }
 }
 

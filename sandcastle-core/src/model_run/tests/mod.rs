@@ -1,5 +1,6 @@
 //! Model runs against a scripted model: what is sent, what is accepted, and what is told.
 
+mod any;
 mod budgets;
 mod doors;
 mod hostile;

@@ -75,7 +75,10 @@ async fn the_answer_stands_where_it_was_asked_for_and_nowhere_else() {
     ];
     for (model, strategy, stage) in cases {
         let error = asking(&model).strategy(strategy).run_typed().await.unwrap_err();
-        assert_eq!(error.structured_output().unwrap().stage(), stage, "{strategy}: {error}");
+        let output = error.structured_output().unwrap();
+        assert_eq!(output.stage(), stage, "{strategy}: {error}");
+        let asks_for_a_block = output.feedback().contains("from `<result>` to `</result>`");
+        assert_eq!(asks_for_a_block, strategy == OutputStrategy::Tag, "{}", output.feedback());
     }
 }
 

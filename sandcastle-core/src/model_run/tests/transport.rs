@@ -154,3 +154,12 @@ async fn case_049_a_correction_that_could_not_be_sent_leaves_the_answer_that_the
     assert_eq!(output.raw_matched.as_deref(), Some(r#"{"n":"x"}"#));
     assert_eq!(output.attempts[0].outcome, AttemptOutcome::SchemaValidate);
 }
+
+#[tokio::test]
+async fn who_answered_is_named_as_the_service_names_it() {
+    let mut answer = using(GOOD, 1);
+    answer.served_by = Some("m-1-20261109".to_owned());
+    let result = asking(&ScriptedModel::new().named("acme", "m-1").reply(answer)).await.unwrap();
+    assert_eq!(result.served_by.to_string(), "the model `m-1-20261109` of `acme`");
+    assert_eq!(result.attempts[0].served_by, result.served_by);
+}

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::dialect::Recursion;
+use super::rules::Recursion;
 
 /// The longest name that a definition gets.
 const MAX_NAME: usize = 60;

@@ -49,8 +49,7 @@ pub(super) fn merge<'s>(mut a: Words<'s>, mut b: Words<'s>) -> Result<Words<'s>,
     Ok(a)
 }
 
-/// Merges what is said of the keys of objects: what one side says of keys that it does not name holds for those that only the
-/// other names.
+/// Merges what is said of the keys of objects.
 fn objects<'s>(a: &mut Words<'s>, b: &mut Words<'s>) -> Result<(), &'s str> {
     let keys = ["properties", "additionalProperties", "patternProperties"];
     if !a.has_any(&keys) || !b.has_any(&keys) {
@@ -59,32 +58,8 @@ fn objects<'s>(a: &mut Words<'s>, b: &mut Words<'s>) -> Result<(), &'s str> {
     if a.has("patternProperties") || b.has("patternProperties") {
         return Err("patternProperties");
     }
-    let required: HashSet<&str> = a.required().into_iter().chain(b.required()).collect();
-    let (rest_a, rest_b) = (rest(a), rest(b));
-    let of_b: HashMap<&str, &Node<'_>> =
-        b.named("properties").iter().map(|(name, node)| (*name, node)).collect();
-    let of_a: HashSet<&str> = a.named("properties").iter().map(|(name, _)| *name).collect();
-    let mut merged = Vec::new();
-    for (name, node) in a.named("properties") {
-        merged.push((*name, and(Some(node), of_b.get(name).copied().or(rest_b.as_ref()))));
-    }
-    for (name, node) in b.named("properties").iter().filter(|(name, _)| !of_a.contains(name)) {
-        merged.push((*name, and(Some(node), rest_a.as_ref())));
-    }
-    let mut properties = Vec::new();
-    for (name, node) in merged {
-        match node {
-            // It may not be there. In an object that is closed it need not be named for that.
-            Some(node) if node.as_flag() == Some(false) => {
-                if required.contains(name) {
-                    return Err("additionalProperties");
-                }
-            }
-            Some(node) => properties.push((name, node)),
-            None => {}
-        }
-    }
-    let other_keys = and(rest_a.as_ref(), rest_b.as_ref());
+    let properties = properties(a, b)?;
+    let other_keys = and(rest(a).as_ref(), rest(b).as_ref());
     if a.has("properties") || b.has("properties") {
         a.set("properties", Word::Named(properties));
     }
@@ -93,6 +68,29 @@ fn objects<'s>(a: &mut Words<'s>, b: &mut Words<'s>) -> Result<(), &'s str> {
     }
     b.retain(|key| !keys.contains(&key));
     Ok(())
+}
+
+/// Merges properties: what one side says of keys that it does not name holds for those that only the other names.
+fn properties<'s>(a: &Words<'s>, b: &Words<'s>) -> Result<Vec<(&'s str, Node<'s>)>, &'s str> {
+    let (rest_a, rest_b) = (rest(a), rest(b));
+    let of_b: HashMap<_, _> = b.named("properties").iter().map(|(name, node)| (*name, node)).collect();
+    let of_a: HashSet<_> = a.named("properties").iter().map(|(name, _)| *name).collect();
+    let of_both = a.named("properties").iter();
+    let of_both = of_both.map(|(name, node)| (*name, node, of_b.get(name).copied().or(rest_b.as_ref())));
+    let only_of_b = b.named("properties").iter().filter(|(name, _)| !of_a.contains(name));
+    let only_of_b = only_of_b.map(|(name, node)| (*name, node, rest_a.as_ref()));
+    let required: HashSet<&str> = a.required().into_iter().chain(b.required()).collect();
+    let mut merged = Vec::new();
+    for (name, node, other) in of_both.chain(only_of_b) {
+        let Some(both) = and(Some(node), other) else { continue };
+        if both.as_flag() != Some(false) {
+            merged.push((name, both));
+        } else if required.contains(name) {
+            return Err("additionalProperties");
+        }
+        // Otherwise it may not be there, and in an object that is closed it need not be named for that.
+    }
+    Ok(merged)
 }
 
 fn rest<'s>(words: &Words<'s>) -> Option<Node<'s>> {

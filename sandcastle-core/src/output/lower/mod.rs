@@ -5,24 +5,28 @@
 //! all is a [`Refusal`] with its place. The schema itself stays the judge of every answer. Nothing here knows who sends
 //! the copy; the same schema and dialect always give the same bytes.
 //!
-//! `dialect` has what each wire accepts, as data. A schema is read by `node` with the `keyword`s that there are, `walk`
-//! follows its references into `definitions`, `merge` makes one demand of several, `union` and `write` make the copy,
-//! which is a `wire` tree, and `sentence`, `pattern` and `null` know about texts, regular expressions and what may be left
-//! out. `limits` counts what is there in the end; `lift` undoes in an answer what the copy asked for.
+//! `dialect` has what each wire accepts, as data; `rules` are its columns, and `treatment` is what they make of one
+//! keyword. A schema is read by `node` with the `keyword`s that there are, `walk` follows its references into
+//! `definitions`, `merge` makes one demand of several, `union`, `members` and `write` make the copy, which is a `wire`
+//! tree, and `sentence`, `pattern` and `null` know about texts, regular expressions and what may be left out. `limits`
+//! counts what is there in the end; `lift` undoes in an answer what the copy asked for.
 
 mod definitions;
 mod dialect;
 mod keyword;
 mod lift;
 mod limits;
+mod members;
 mod merge;
 mod node;
 mod null;
 mod pattern;
 mod report;
+mod rules;
 mod sentence;
 #[cfg(test)]
 mod tests;
+mod treatment;
 mod union;
 mod walk;
 mod wire;
@@ -52,6 +56,7 @@ pub enum Dialect {
     /// `output_config.format` and strict tools of the Messages API.
     Anthropic,
     /// Strict schemas of the chat and responses APIs.
+    #[serde(rename = "openai")]
     OpenAi,
     /// `responseJsonSchema` of the Gemini API.
     Gemini,

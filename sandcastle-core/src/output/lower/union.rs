@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::dialect::Unions;
 use super::keyword::{NOTES, Types};
 use super::merge::merge;
 use super::node::{Node, Word, Words};
 use super::report::Report;
+use super::rules::Unions;
 use super::sentence;
 use super::walk::Walker;
 use super::wire::Wire;
@@ -23,7 +23,7 @@ impl<'s> Walker<'s> {
             return self.single(at, words);
         };
         if self.rules.unions == Unions::Mixed {
-            return self.written(at, words);
+            return self.written(at, &words);
         }
         let branches = match words.get(key) {
             Some(Word::List(branches)) => branches.clone(),
@@ -40,7 +40,7 @@ impl<'s> Walker<'s> {
             branches.into_iter().filter_map(|branch| self.distributed(at, key, &beside, branch)).collect()
         };
         rest.set(key, Word::List(branches));
-        self.written(at, rest)
+        self.written(at, &rest)
     }
 
     /// Adds to an alternative what stands beside it.
@@ -147,9 +147,10 @@ impl<'s> Walker<'s> {
 #[derive(Debug)]
 struct Mark {
     types: Option<Types>,
-    values: Option<Vec<Value>>,
+    /// The values that it lists, as JSON.
+    values: Option<HashSet<String>>,
     /// What properties may be, where that is a list.
-    tags: HashMap<String, Vec<Value>>,
+    tags: HashMap<String, HashSet<String>>,
     required: HashSet<String>,
     /// The only keys that there may be.
     keys: Option<HashSet<String>>,
@@ -159,7 +160,7 @@ impl Mark {
     fn of(words: &Words<'_>) -> Self {
         let properties = words.named("properties");
         let tag = |(name, node): &(&str, Node<'_>)| {
-            Some(((*name).to_owned(), values(&node.read(&mut Report::default()))?))
+            Some(((*name).to_owned(), texts(&values(&node.read(&mut Report::default()))?)))
         };
         let closed = match words.get("additionalProperties") {
             Some(Word::Node(node)) => node.as_flag() == Some(false) && !words.has("patternProperties"),
@@ -168,7 +169,7 @@ impl Mark {
         let values = values(words);
         Self {
             types: words.types().or_else(|| values.as_ref().map(Types::of_values)),
-            values,
+            values: values.as_deref().map(texts),
             tags: properties.iter().filter_map(tag).collect(),
             required: words.required().into_iter().map(str::to_owned).collect(),
             keys: closed.then(|| properties.iter().map(|(name, _)| (*name).to_owned()).collect()),
@@ -182,7 +183,7 @@ impl Mark {
             return true;
         }
         if let (Some(values), Some(others)) = (&self.values, &other.values)
-            && !values.iter().any(|value| others.contains(value))
+            && values.is_disjoint(others)
         {
             return true;
         }
@@ -191,7 +192,7 @@ impl Mark {
             return false;
         }
         let told_by = |name: &String| match (self.tags.get(name), other.tags.get(name)) {
-            (Some(tags), Some(others)) => !tags.iter().any(|tag| others.contains(tag)),
+            (Some(tags), Some(others)) => tags.is_disjoint(others),
             _ => false,
         };
         let misses = |one: &Self, other: &Self| {
@@ -208,4 +209,8 @@ fn values(words: &Words<'_>) -> Option<Vec<Value>> {
         (None, Some(Value::Array(values))) => Some(values.clone()),
         _ => None,
     }
+}
+
+fn texts(values: &[Value]) -> HashSet<String> {
+    values.iter().map(Value::to_string).collect()
 }

@@ -10,15 +10,17 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::definitions::Definitions;
-use super::dialect::{AllOf, Beside, Clash, Recursion, References, Rules};
 use super::merge::merge;
 use super::node::{Node, Word, Words};
 use super::report::Report;
+use super::rules::{AllOf, Beside, Clash, Recursion, References, Rules};
 use super::wire::{Part, Wire};
 use crate::output::pointer;
 
 /// How deep a schema may be, counted in schemas.
 const MAX_DEPTH: usize = 100;
+/// How many references may be followed on the way to one schema.
+const MAX_WAY: usize = 1000;
 /// How many bytes of schemas may be read, about, with everything that is read again.
 const MAX_SPENT: usize = 4 << 20;
 
@@ -219,13 +221,21 @@ impl<'s> Walker<'s> {
             }
             match merge(words.clone(), part.read(&mut self.report)) {
                 Ok(both) => words = both,
-                Err(_) if self.rules.clash == Clash::Said && !self.is_root() => apart.push(part),
+                Err(keyword) if self.may_be_said(keyword, &part) => apart.push(part),
                 Err(keyword) => self.report.refuse(at, "allOf", clash(keyword)),
             }
         }
         words
     }
 
+    /// Tells whether a part that does not go with the others because of a keyword may move into the description.
+    fn may_be_said(&self, keyword: &str, part: &Node<'_>) -> bool {
+        let rules = self.rules;
+        let is_simple = rules.all_of == AllOf::Merged || is_simple(part);
+        (rules.clash == Clash::Said && !self.is_root()) || (rules.only_says(keyword) && is_simple)
+    }
+
+    /// Follows a reference, or keeps it.
     fn follow(&mut self, at: &str, words: &mut Words<'s>, passed: usize) -> Followed<'s> {
         let reference = words.take_text("$ref").unwrap_or_default();
         let (pointer, target) = match self.resolve(&reference) {
@@ -242,15 +252,18 @@ impl<'s> Walker<'s> {
             words.retain(|key| key == "title" || key == "description");
         }
         let again = self.way.contains(&pointer);
-        let alone = !words.demand() && !words.has_any(&["allOf", "anyOf", "oneOf"]);
-        let rules = self.rules;
-        let stays = rules.references == References::Kept
-            && (words.iter().next().is_none() || rules.beside_reference != Beside::Inlined);
-        if alone && !self.is_root() && (stays || (again && rules.recursion == Recursion::Allowed)) {
-            return Followed::Kept(self.reference(at, &pointer, words.clone()));
+        if self.may_stay(words, again) {
+            return Followed::Kept(self.reference(at, &pointer, words));
         }
-        if again {
-            self.report.refuse(at, "$ref", rules.recursion.refusal());
+        let refusal = match again {
+            true => Some(self.rules.recursion.refusal().to_owned()),
+            false if self.way.len() > MAX_WAY => {
+                Some(format!("leads through more than {MAX_WAY} references"))
+            }
+            false => None,
+        };
+        if let Some(reason) = refusal {
+            self.report.refuse(at, "$ref", reason);
             return Followed::Nowhere;
         }
         self.way.push(pointer.clone());
@@ -261,8 +274,18 @@ impl<'s> Walker<'s> {
         Followed::Into(target.read(&mut self.report))
     }
 
+    /// Tells whether a reference may stay one, with these words beside it. One that is come to `again` must, where that is
+    /// possible.
+    fn may_stay(&self, words: &Words<'s>, again: bool) -> bool {
+        let alone = !words.demand() && !words.has_any(&["allOf", "anyOf", "oneOf"]);
+        let bare = words.iter().next().is_none();
+        let stays = self.rules.references == References::Kept
+            && (bare || self.rules.beside_reference != Beside::Inlined);
+        alone && !self.is_root() && (stays || (again && self.rules.recursion == Recursion::Allowed))
+    }
+
     /// Writes a reference, with what describes it.
-    fn reference(&mut self, at: &str, pointer: &str, notes: Words<'s>) -> Wire {
+    fn reference(&mut self, at: &str, pointer: &str, notes: &Words<'s>) -> Wire {
         let name = self.definitions.refer(pointer, at, self.optional > 0);
         let reference = if pointer.is_empty() { "#".to_owned() } else { format!("#/$defs/{name}") };
         let mut wire = self.written(at, notes);

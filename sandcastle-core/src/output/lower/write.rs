@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::dialect::{Constants, Objects, OneOf, Optional, Treatment};
-use super::keyword::{Types, size};
 use super::node::{Node, Word, Words};
 use super::pattern::{Pattern, Patterns};
+use super::rules::{Objects, OneOf, Optional};
 use super::sentence;
+use super::treatment::Treatment;
 use super::walk::Walker;
 use super::wire::{Part, Wire};
 
@@ -25,21 +25,21 @@ impl<'s> Walker<'s> {
         self.settle_members(at, &mut words);
         self.settle_tuple(&mut words);
         if let Some(split) = self.without_null(at, &words) {
-            return self.written(at, split);
+            return self.written(at, &split);
         }
         let partial = std::mem::take(&mut self.partial) || self.is_refused(at);
         if self.rules.objects == Objects::Closed && !partial && !words.has_any(&["type", "allOf"]) {
             self.report.refuse(at, "type", "is missing: this wire carries no value of any type");
         }
-        self.written(at, words)
+        self.written(at, &words)
     }
 
     /// Copies keywords as they are.
-    pub(super) fn written(&mut self, at: &str, words: Words<'s>) -> Wire {
+    pub(super) fn written(&mut self, at: &str, words: &Words<'s>) -> Wire {
         let (mut wire, mut said) = (Wire::default(), Vec::new());
         for (key, word) in words.iter() {
-            let is_said = match self.rules.treatment(key, word, &words) {
-                Treatment::Keep => self.keep(at, key, word, &words, &mut wire),
+            let is_said = match self.rules.treatment(key, word, words) {
+                Treatment::Keep => self.keep(at, key, word, words, &mut wire),
                 Treatment::KeepAs(value) => {
                     wire.push(key, Part::Data(value));
                     Fate::Written
@@ -52,14 +52,14 @@ impl<'s> Walker<'s> {
                 }
             };
             if is_said == Fate::Said
-                && let Some(text) = sentence::of(key, word, &words)
+                && let Some(text) = sentence::of(key, word, words)
             {
                 self.report.moved(at, key, &text);
                 said.push(text);
             }
         }
         if words.types().is_some_and(|types| types.has("object")) {
-            self.close(at, &words, &mut wire);
+            self.close(at, words, &mut wire);
         }
         describe(&mut wire, &said);
         wire
@@ -102,8 +102,19 @@ impl<'s> Walker<'s> {
                 Part::Data(words.named("properties").iter().map(|(name, _)| *name).collect())
             }
             ("required", _) => Part::Data(words.required().into()),
-            ("properties", Word::Named(properties)) => Part::Named(self.properties(properties, words)),
-            ("patternProperties", Word::Named(patterns)) => self.key_patterns(at, patterns),
+            ("properties", Word::Named(properties)) => {
+                if self.is_root() {
+                    self.check_names(properties);
+                }
+                Part::Named(self.properties(properties, words))
+            }
+            ("patternProperties", Word::Named(patterns)) => {
+                if !words.named("properties").is_empty() {
+                    let reason = "stands beside `properties`, which is not compiled where a name fits both";
+                    self.report.refuse(at, key, reason);
+                }
+                self.key_patterns(at, patterns)
+            }
             (_, Word::Node(node)) => match node.as_flag() {
                 Some(flag) if key == "additionalProperties" => Part::Data(flag.into()),
                 _ => Part::Schema(self.node(node)),
@@ -119,6 +130,14 @@ impl<'s> Walker<'s> {
                 Part::Named(nodes.iter().map(|(name, node)| ((*name).to_owned(), self.node(node))).collect())
             }
             (_, Word::Data(value)) => Part::Data(value.clone()),
+        }
+    }
+
+    fn check_names(&mut self, properties: &[(&'s str, Node<'s>)]) {
+        for (name, node) in properties.iter().filter(|(name, _)| !self.rules.names.take(name)) {
+            let reason =
+                format!("is called `{name}`; this wire takes up to 64 letters, digits, `_`, `.` and `-`");
+            self.report.refuse(&node.at, "properties", reason);
         }
     }
 
@@ -155,17 +174,20 @@ impl<'s> Walker<'s> {
     /// Copies keywords that turn around what they demand, if the copies say the same as they do: to demand less of what must
     /// not be is to demand more.
     fn keep_unchanged(&mut self, together: &[&str], words: &Words<'s>, wire: &mut Wire) -> Fate {
-        let before = std::mem::take(&mut self.report);
-        let mut copies = Vec::new();
-        let mut refers = false;
-        for name in together {
-            if let Some(Word::Node(node)) = words.get(name) {
-                refers |= node.refers();
-                copies.push((*name, self.node(node)));
-            }
+        let nodes: Vec<_> = together
+            .iter()
+            .filter_map(|name| match words.get(name) {
+                Some(Word::Node(node)) => Some((*name, node)),
+                _ => None,
+            })
+            .collect();
+        if nodes.iter().any(|(_, node)| node.refers()) {
+            return Fate::Said;
         }
+        let before = std::mem::take(&mut self.report);
+        let copies: Vec<_> = nodes.into_iter().map(|(name, node)| (name, self.node(node))).collect();
         let said = std::mem::replace(&mut self.report, before);
-        if refers || !said.is_empty() {
+        if !said.is_empty() {
             return Fate::Said;
         }
         for (name, copy) in copies {
@@ -201,82 +223,6 @@ impl<'s> Walker<'s> {
         if !is_closed {
             wire.push("additionalProperties", Part::Data(false.into()));
         }
-    }
-
-    /// Leaves among the listed values those of the right type, names their type where that is needed, and writes a constant
-    /// as the dialect has it.
-    fn settle_members(&mut self, at: &str, words: &mut Words<'s>) {
-        if self.rules.constants == Constants::Listed
-            && let Some(Word::Data(value)) = words.get("const").cloned()
-        {
-            let fits = words
-                .data("enum")
-                .is_none_or(|members| members.as_array().is_some_and(|members| members.contains(&value)));
-            if !fits {
-                self.report.refuse(at, "const", "is not among the values of `enum`");
-            }
-            words.take("enum");
-            words.set_before("const", "enum", Word::Data(vec![value].into()));
-            words.take("const");
-        }
-        let key = if words.has("const") { "const" } else { "enum" };
-        let members = match words.data(key) {
-            Some(Value::Array(members)) if key == "enum" => members.clone(),
-            Some(value) => vec![value.clone()],
-            None => return,
-        };
-        let Some(types) = words.types() else {
-            if self.rules.names_types() {
-                words.set_before(key, "type", Word::Data(Types::of_values(&members).to_value()));
-            }
-            return;
-        };
-        let fitting: Vec<_> = members.iter().filter(|member| types.admits(member)).cloned().collect();
-        if fitting.is_empty() {
-            self.report.refuse(at, key, "has no value of the type beside it");
-        } else if key == "enum" {
-            words.set("enum", Word::Data(fitting.into()));
-        }
-    }
-
-    /// Writes the end of a tuple as a number of items.
-    fn settle_tuple(&mut self, words: &mut Words<'s>) {
-        let (Some(Word::List(tuple)), Some(Word::Node(items))) =
-            (words.get("prefixItems"), words.get("items"))
-        else {
-            return;
-        };
-        let length = tuple.len() as u64;
-        match items.as_flag() {
-            Some(true) => _ = words.take("items"),
-            Some(false) => {
-                let most = words.data("maxItems").and_then(size).map_or(length, |most| most.min(length));
-                words.take("items");
-                words.set("maxItems", Word::Data(most.into()));
-            }
-            None => {}
-        }
-    }
-
-    /// Takes `null` out of a list of values, as an alternative, where it cannot be listed.
-    fn without_null(&mut self, at: &str, words: &Words<'s>) -> Option<Words<'s>> {
-        let members = words.data("enum")?.as_array()?;
-        let rest: Vec<_> = members.iter().filter(|member| !member.is_null()).cloned().collect();
-        if rest.len() == members.len() || !self.rules.lists(&rest) || self.rules.lists(members) {
-            return None;
-        }
-        let is_note = |key: &str| super::keyword::NOTES.contains(&key);
-        let (mut notes, mut demands) = words.clone().partition(is_note);
-        let mut null = Words::default();
-        null.set("type", Word::Data("null".into()));
-        if rest.is_empty() {
-            notes.set("type", Word::Data("null".into()));
-            return Some(notes);
-        }
-        demands.set("type", Word::Data(Types::of_values(&rest).to_value()));
-        demands.set("enum", Word::Data(rest.into()));
-        notes.set("anyOf", Word::List(vec![Node::made(at, demands), Node::made(at, null)]));
-        Some(notes)
     }
 }
 

@@ -17,6 +17,7 @@ mod value;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sandcastle::output::lower::Dialect;
 
 pub(crate) use self::agent::{AgentArgs, NetworkChoice, Sandbox, SessionArgs};
 pub(crate) use self::container::ContainerArgs;
@@ -160,31 +161,12 @@ pub(crate) enum SchemaCommand {
     /// limits goes to the standard error. A schema that the wire cannot carry ends with exit code 2 and every reason.
     Lower {
         /// Whose wire.
-        #[arg(long, value_enum)]
-        dialect: DialectChoice,
+        #[arg(long, value_parser = value::dialects())]
+        dialect: Dialect,
         /// The schema; `-` is the standard input.
         #[arg(default_value = "-")]
         file: PathBuf,
     },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DialectChoice {
-    /// Claude Code's `--json-schema`.
-    ClaudeCode,
-    /// Codex's `--output-schema`.
-    Codex,
-    /// The Messages API of Anthropic.
-    Anthropic,
-    /// The chat and responses APIs of OpenAI, when they are strict.
-    #[value(name = "openai")]
-    OpenAi,
-    /// The Gemini API.
-    Gemini,
-    /// The API of Ollama.
-    Ollama,
-    /// The server of llama.cpp.
-    LlamaCpp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

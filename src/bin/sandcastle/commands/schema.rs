@@ -8,7 +8,7 @@ use sandcastle::output::{Snippet, SnippetStyle};
 use serde_json::json;
 
 use super::output::read_schema;
-use crate::cli::{DialectChoice, SchemaCommand, Style};
+use crate::cli::{SchemaCommand, Style};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::reporter::Reporter;
@@ -29,7 +29,7 @@ pub(super) fn schema(command: &SchemaCommand, reporter: &Reporter) -> Result<Exi
             let snippet = Snippet::of_spec(&spec).style(style).render();
             reporter.result(&json!({ "snippet": snippet }), snippet.trim_end())?;
         }
-        SchemaCommand::Lower { dialect, file } => lower_for(dialect_of(*dialect), file, reporter)?,
+        SchemaCommand::Lower { dialect, file } => lower_for(*dialect, file, reporter)?,
     }
     Ok(Exit::Done)
 }
@@ -61,16 +61,4 @@ fn cannot_carry(lowering: &Lowering) -> Failure {
     failure.json["dialect"] = json!(lowering.dialect);
     failure.json["refused"] = json!(lowering.refused);
     failure
-}
-
-fn dialect_of(choice: DialectChoice) -> Dialect {
-    match choice {
-        DialectChoice::ClaudeCode => Dialect::ClaudeCode,
-        DialectChoice::Codex => Dialect::Codex,
-        DialectChoice::Anthropic => Dialect::Anthropic,
-        DialectChoice::OpenAi => Dialect::OpenAi,
-        DialectChoice::Gemini => Dialect::Gemini,
-        DialectChoice::Ollama => Dialect::Ollama,
-        DialectChoice::LlamaCpp => Dialect::LlamaCpp,
-    }
 }

@@ -92,7 +92,7 @@ fn object(prefix: &str, fields: &[(Shape, bool)]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-fn alternatives(exact: bool, all: Vec<Value>) -> Value {
+fn alternatives(exact: bool, all: &[Value]) -> Value {
     if exact { json!({ "oneOf": all }) } else { json!({ "anyOf": all }) }
 }
 
@@ -129,10 +129,10 @@ fn schema(shape: &Shape) -> Value {
                 branch["required"].as_array_mut().unwrap().push(json!("kind"));
                 branch
             };
-            alternatives(*exact, all.iter().enumerate().map(branch).collect())
+            alternatives(*exact, &all.iter().enumerate().map(branch).collect::<Vec<_>>())
         }
         Shape::TextOr(fields, exact) => {
-            alternatives(*exact, vec![json!({ "type": "string" }), object("f", fields)])
+            alternatives(*exact, &[json!({ "type": "string" }), object("f", fields)])
         }
         Shape::Both(a, b) => json!({ "allOf": [object("a", a), object("b", b)] }),
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Dialect, lower, refused, sent};
 
-fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
+fn object(properties: &Map<String, Value>, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
@@ -15,7 +15,7 @@ fn fields(count: usize, schema: &Value) -> Map<String, Value> {
 fn required(count: usize, schema: &Value) -> Value {
     let properties = fields(count, schema);
     let names: Vec<_> = properties.keys().map(String::as_str).collect();
-    object(properties.clone(), &names)
+    object(&properties, &names)
 }
 
 fn count(schema: &Value, dialect: Dialect, what: &str) -> usize {
@@ -26,10 +26,10 @@ fn count(schema: &Value, dialect: Dialect, what: &str) -> usize {
 #[test]
 fn optional_properties_and_unions_of_anthropic() {
     let text = json!({ "type": "string" });
-    assert_eq!(count(&object(fields(24, &text), &[]), Dialect::Anthropic, "optional properties"), 24);
-    sent(&object(fields(24, &text), &[]), Dialect::Anthropic);
+    assert_eq!(count(&object(&fields(24, &text), &[]), Dialect::Anthropic, "optional properties"), 24);
+    sent(&object(&fields(24, &text), &[]), Dialect::Anthropic);
     assert_eq!(
-        refused(&object(fields(25, &text), &[]), Dialect::Anthropic),
+        refused(&object(&fields(25, &text), &[]), Dialect::Anthropic),
         ["`optional properties` at the root are 25, and this wire carries 24 at the most"]
     );
     let union = json!({ "type": ["string", "null"] });

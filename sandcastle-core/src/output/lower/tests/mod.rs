@@ -4,6 +4,8 @@ mod answers;
 mod generated;
 mod hostile;
 mod limits;
+mod merged;
+mod patterns;
 mod shapes;
 mod table;
 

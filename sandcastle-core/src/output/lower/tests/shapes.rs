@@ -26,7 +26,7 @@ struct A {
 }
 
 #[test]
-fn case_62_a_copy_declares_no_draft() {
+fn case_062_a_copy_declares_no_draft() {
     let schema = schema_of::<A>();
     assert!(schema.get("$schema").is_some(), "schemars declares one: {schema}");
     for dialect in Dialect::ALL {
@@ -37,7 +37,7 @@ fn case_62_a_copy_declares_no_draft() {
 }
 
 #[test]
-fn case_63_and_64_no_copy_has_formats_of_rust_and_bounds_stay_where_they_can() {
+fn case_063_and_064_no_copy_has_formats_of_rust_and_bounds_stay_where_they_can() {
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is used")]
     struct Numbers {
@@ -60,7 +60,7 @@ fn case_63_and_64_no_copy_has_formats_of_rust_and_bounds_stay_where_they_can() {
 }
 
 #[test]
-fn case_65_every_object_is_closed() {
+fn case_065_every_object_is_closed() {
     for dialect in [Dialect::Codex, Dialect::OpenAi, Dialect::Anthropic] {
         let lowering = sent(&schema_of::<A>(), dialect);
         let mut objects = 0;
@@ -75,7 +75,7 @@ fn case_65_every_object_is_closed() {
 }
 
 #[test]
-fn case_66_objects_in_alternatives_are_closed() {
+fn case_066_objects_in_alternatives_are_closed() {
     let inlined = json!({ "type": "object", "properties": { "meta": { "anyOf": [
         { "type": "object", "properties": { "x": { "type": "string" } }, "required": ["x"] },
         { "type": "null" },
@@ -88,7 +88,7 @@ fn case_66_objects_in_alternatives_are_closed() {
 }
 
 #[test]
-fn case_67_every_key_is_required_and_an_absent_one_is_still_right() {
+fn case_067_every_key_is_required_and_an_absent_one_is_still_right() {
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     struct O {
         a: i64,
@@ -110,7 +110,7 @@ fn case_67_every_key_is_required_and_an_absent_one_is_still_right() {
 }
 
 #[test]
-fn case_68_nothing_stands_beside_a_reference_and_its_text_stays() {
+fn case_068_nothing_stands_beside_a_reference_and_its_text_stays() {
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is used")]
     struct Documented {
@@ -133,7 +133,7 @@ fn case_68_nothing_stands_beside_a_reference_and_its_text_stays() {
 }
 
 #[test]
-fn case_70_only_any_of_is_sent() {
+fn case_070_only_any_of_is_sent() {
     #[derive(Serialize, Deserialize, JsonSchema)]
     enum E {
         A,
@@ -157,7 +157,7 @@ fn case_70_only_any_of_is_sent() {
 }
 
 #[test]
-fn case_72_an_enum_at_the_root_is_refused_with_its_place() {
+fn case_072_an_enum_at_the_root_is_refused_with_its_place() {
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is used")]
     enum Outcome {
@@ -172,7 +172,7 @@ fn case_72_an_enum_at_the_root_is_refused_with_its_place() {
 }
 
 #[test]
-fn case_73_alternatives_at_the_root_are_refused_with_their_place() {
+fn case_073_alternatives_at_the_root_are_refused_with_their_place() {
     #[derive(JsonSchema)]
     #[serde(untagged)]
     #[expect(dead_code, reason = "only its schema is used")]
@@ -188,7 +188,7 @@ fn case_73_alternatives_at_the_root_are_refused_with_their_place() {
 }
 
 #[test]
-fn case_76_a_map_is_refused_at_its_place_and_never_closed() {
+fn case_076_a_map_is_refused_at_its_place_and_never_closed() {
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is used")]
     struct M {
@@ -207,7 +207,7 @@ fn case_76_a_map_is_refused_at_its_place_and_never_closed() {
 }
 
 #[test]
-fn case_80_items_without_a_type_are_refused_at_their_place() {
+fn case_080_items_without_a_type_are_refused_at_their_place() {
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is used")]
     struct Anything {
@@ -223,7 +223,7 @@ fn case_80_items_without_a_type_are_refused_at_their_place() {
 }
 
 #[test]
-fn case_85_copies_keep_the_order_of_fields() {
+fn case_085_copies_keep_the_order_of_fields() {
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is used")]
     struct Reasoned {
