@@ -7,21 +7,21 @@ use super::{Dialect, lower, refused, sent};
 
 /// What may be demanded of a property.
 fn scalar() -> impl Strategy<Value = Value> {
+    let bounded = (0..3_i64, 2..5_i64);
     prop_oneof![
-        (0..3_i64, 2..5_i64)
-            .prop_map(|(least, most)| json!({ "type": "integer", "minimum": least, "maximum": most })),
-        prop::collection::vec(0..4_i64, 1..3).prop_map(|all| json!({ "type": "integer", "enum": all })),
-        (0..4_i64).prop_map(|one| json!({ "type": ["integer", "null"], "exclusiveMaximum": one })),
-        Just(json!({ "type": "string" })),
-        Just(json!({ "type": ["string", "null"], "minLength": 2 })),
-        Just(json!({ "$ref": "#/$defs/I" })),
-        Just(json!(true)),
+        6 => bounded.prop_map(|(least, most)| json!({ "type": "integer", "minimum": least, "maximum": most })),
+        2 => prop::collection::vec(0..4_i64, 1..3).prop_map(|all| json!({ "type": "integer", "enum": all })),
+        1 => (1..5_i64).prop_map(|most| json!({ "type": ["integer", "null"], "exclusiveMaximum": most })),
+        1 => Just(json!({ "type": ["string", "null"], "minLength": 2 })),
+        1 => Just(json!({ "type": "string" })),
+        1 => Just(json!({ "$ref": "#/$defs/I" })),
+        1 => Just(json!(true)),
     ]
 }
 
 fn object() -> impl Strategy<Value = Value> {
-    let properties = prop::collection::btree_map("[abc]", scalar(), 0..3);
-    let required = prop::collection::btree_set("[abc]", 0..2);
+    let properties = prop::collection::btree_map("[ab]", scalar(), 0..3);
+    let required = prop::collection::btree_set("[ab]", 0..2);
     let rest = prop_oneof![Just(None), Just(Some(json!(false))), scalar().prop_map(Some)];
     (properties, required, rest).prop_map(|(properties, required, rest)| {
         let mut object = json!({ "type": "object", "properties": properties, "required": required });
@@ -56,10 +56,10 @@ fn together() -> impl Strategy<Value = Value> {
 
 fn value() -> impl Strategy<Value = Value> {
     let field = prop_oneof![
-        (0..5_i64).prop_map(|number| json!(number)),
-        prop::sample::select(vec![json!("x"), json!("xyz"), json!(null), json!(true)]),
+        4 => (0..5_i64).prop_map(|number| json!(number)),
+        1 => prop::sample::select(vec![json!("x"), json!("xyz"), json!(null), json!(true)]),
     ];
-    prop::collection::btree_map("[abcd]", field, 0..4).prop_map(|fields| json!(fields))
+    prop::collection::btree_map("[abc]", field, 0..3).prop_map(|fields| json!(fields))
 }
 
 fn document(part: Value) -> Value {
