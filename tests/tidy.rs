@@ -176,7 +176,9 @@ fn the_core_knows_no_agent_and_output_is_pure() {
         let text = read(&path);
         let code: String =
             without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-        let mut banned = vec!["claude", "codex"];
+        // What the wires accept of JSON Schema is data, under the names of those who own them.
+        let is_dialect = path.starts_with(root().join("sandcastle-core/src/output/lower"));
+        let mut banned = if is_dialect { Vec::new() } else { vec!["claude", "codex"] };
         if path.starts_with(root().join("sandcastle-core/src/output")) {
             banned.extend(["async ", "tokio", "std::fs", "std::process", "std::time", "std::env"]);
         }

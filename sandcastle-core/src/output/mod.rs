@@ -35,6 +35,7 @@ pub use self::error::{ExtractError, Stage};
 pub use self::problem::Problem;
 pub(crate) use self::quote::one_line;
 pub(crate) use self::schema::mended as mended_schema;
+use self::snippet::is_rust_format;
 pub use self::snippet::{Snippet, SnippetStyle};
 pub use self::spec::OutputSpec;
 

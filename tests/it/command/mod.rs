@@ -6,6 +6,7 @@ mod init;
 mod native;
 mod scaffold_files;
 mod scaffolds;
+mod schema;
 mod strategies;
 
 use rustix::process::Signal;

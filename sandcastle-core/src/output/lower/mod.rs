@@ -4,11 +4,45 @@
 //! fits: what the wire cannot carry moves into descriptions, where the model still reads it, and what cannot be said at
 //! all is a [`Refusal`] with its place. The schema itself stays the judge of every answer. Nothing here knows who sends
 //! the copy; the same schema and dialect always give the same bytes.
+//!
+//! `dialect` has what each wire accepts, as data; `rules` are its columns, and `treatment` is what they make of one
+//! keyword. A schema is read by `node` with the `keyword`s that there are, `walk` follows its references into
+//! `definitions`, `merge` makes one demand of several, `union`, `members` and `write` make the copy, which is a `wire`
+//! tree, and `sentence`, `pattern` and `null` know about texts, regular expressions and what may be left out. `limits`
+//! counts what is there in the end; `lift` undoes in an answer what the copy asked for.
+
+mod definitions;
+mod dialect;
+mod keyword;
+mod lift;
+mod limits;
+mod members;
+mod merge;
+mod node;
+mod null;
+mod pattern;
+mod report;
+mod rules;
+mod sentence;
+#[cfg(test)]
+mod tests;
+mod treatment;
+mod union;
+mod walk;
+mod wire;
+mod write;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
+
+use self::walk::Walker;
+use self::wire::Wire;
+
+/// How deep the JSON of a schema may be. Parsed JSON is never deeper than 128; only a value built in memory can be.
+const MAX_DEPTH: usize = 512;
 
 /// Names what a wire accepts of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -22,6 +56,7 @@ pub enum Dialect {
     /// `output_config.format` and strict tools of the Messages API.
     Anthropic,
     /// Strict schemas of the chat and responses APIs.
+    #[serde(rename = "openai")]
     OpenAi,
     /// `responseJsonSchema` of the Gemini API.
     Gemini,
@@ -45,6 +80,9 @@ pub struct Lowering {
     pub refused: Vec<Refusal>,
     /// What the dialect limits, counted.
     pub counts: Vec<Count>,
+    /// The copy as a tree, if there is something that [`Lowering::lift`] may have to undo.
+    #[serde(skip)]
+    shape: Option<Arc<Wire>>,
 }
 
 /// One thing that a description says because the wire cannot.
@@ -84,6 +122,13 @@ pub struct Count {
 }
 
 impl Lowering {
+    fn new(dialect: Dialect, wire: &Wire, moved: Vec<Moved>, mut refused: Vec<Refusal>) -> Self {
+        let counts = limits::counts(dialect, wire);
+        refused.extend(limits::refusals(&counts));
+        let shape = lift::is_needed(wire).then(|| Arc::new(wire.clone()));
+        Self { dialect, wire: wire.to_value(), moved, refused, counts, shape }
+    }
+
     /// Tells whether the copy may be sent.
     #[must_use]
     pub fn is_sendable(&self) -> bool {
@@ -92,16 +137,61 @@ impl Lowering {
 
     /// Undoes in an answer what the copy asked for and the schema does not: a `null` in the place of a property that was
     /// made required only because the dialect knows no optional ones.
+    ///
+    /// Nothing else is touched, and nothing at all in an answer that is more than 200 values deep.
     #[must_use]
     pub fn lift(&self, answer: Value) -> Value {
-        answer
+        match &self.shape {
+            Some(wire) if !is_deeper_than(&answer, lift::MAX_DEPTH) => lift::lift(wire, answer),
+            _ => answer,
+        }
     }
 }
 
 /// Makes the copy of a schema that fits a dialect.
+///
+/// Whatever the schema is, this ends, in time that is bounded by a few megabytes of schema.
+///
+/// # Examples
+/// ```
+/// use sandcastle_core::output::lower::{Dialect, lower};
+/// use serde_json::json;
+///
+/// let schema = json!({
+///     "type": "object",
+///     "properties": { "title": { "type": "string", "maxLength": 80 } },
+///     "required": ["title"],
+/// });
+/// let lowering = lower(&schema, Dialect::Anthropic);
+/// assert!(lowering.is_sendable());
+/// assert_eq!(lowering.wire["properties"]["title"]["description"], "At most 80 characters.");
+/// assert_eq!(lowering.moved[0].pointer, "/properties/title");
+/// ```
 #[must_use]
 pub fn lower(schema: &Value, dialect: Dialect) -> Lowering {
-    Lowering { dialect, wire: schema.clone(), moved: Vec::new(), refused: Vec::new(), counts: Vec::new() }
+    if is_deeper_than(schema, MAX_DEPTH) {
+        let reason = format!("is more than {MAX_DEPTH} values deep");
+        let refusal = Refusal { pointer: String::new(), keyword: "depth".to_owned(), reason };
+        return Lowering::new(dialect, &Wire::default(), Vec::new(), vec![refusal]);
+    }
+    let (wire, report) = Walker::new(schema, dialect.rules()).copy();
+    Lowering::new(dialect, &wire, report.moved, report.refused)
+}
+
+/// Tells how deep a value is, without going deep itself.
+fn is_deeper_than(value: &Value, most: usize) -> bool {
+    let mut waiting = vec![(value, 0)];
+    while let Some((value, depth)) = waiting.pop() {
+        if depth > most {
+            return true;
+        }
+        match value {
+            Value::Array(items) => waiting.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(fields) => waiting.extend(fields.values().map(|field| (field, depth + 1))),
+            _ => {}
+        }
+    }
+    false
 }
 
 impl Dialect {

@@ -76,7 +76,7 @@ impl<'s> Keywords<'s> {
 }
 
 /// Says whether a format is known to Rust alone.
-pub(super) fn is_rust_format(format: &str) -> bool {
+pub(in crate::output) fn is_rust_format(format: &str) -> bool {
     RUST_FORMATS.contains(&format)
 }
 

@@ -25,6 +25,7 @@ mod tests;
 
 use serde_json::Value;
 
+pub(super) use self::keywords::is_rust_format;
 use self::layout::Notation;
 use self::quote::Quote;
 use super::{AgentOutput, OutputFormat, OutputSpec};

@@ -17,6 +17,7 @@ mod value;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sandcastle::output::lower::Dialect;
 
 pub(crate) use self::agent::{AgentArgs, NetworkChoice, Sandbox, SessionArgs};
 pub(crate) use self::container::ContainerArgs;
@@ -87,7 +88,7 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Read a structured output from saved agent output.
     Extract(ExtractArgs),
-    /// Check a JSON Schema, or turn it into text for a prompt.
+    /// Check a JSON Schema, or turn it into text for a prompt or into what a service accepts.
     #[command(subcommand)]
     Schema(SchemaCommand),
     /// Open the agent's own terminal program in a sandbox.
@@ -152,6 +153,18 @@ pub(crate) enum SchemaCommand {
         #[arg(long, value_enum, default_value_t = Style::Typescript)]
         style: Style,
         /// The schema; `-` is the standard input.
+        file: PathBuf,
+    },
+    /// Print the copy of a JSON Schema that fits the wire of a program or a service.
+    ///
+    /// The copy goes to the standard output. What the wire cannot carry, descriptions say instead: that and what the wire
+    /// limits goes to the standard error. A schema that the wire cannot carry ends with exit code 2 and every reason.
+    Lower {
+        /// Whose wire.
+        #[arg(long, value_parser = value::dialects())]
+        dialect: Dialect,
+        /// The schema; `-` is the standard input.
+        #[arg(default_value = "-")]
         file: PathBuf,
     },
 }

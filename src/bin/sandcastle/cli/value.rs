@@ -4,6 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use sandcastle::output::lower::Dialect;
 
 /// Which branch the agent works on, as it is typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +29,14 @@ impl fmt::Display for BindMount {
         let inside = self.inside.as_ref().map(|inside| format!(":{inside}")).unwrap_or_default();
         write!(f, "{}{inside}{}", self.host, if self.is_read_only { ":ro" } else { "" })
     }
+}
+
+/// Reads the name of a dialect.
+pub(super) fn dialects() -> impl TypedValueParser<Value = Dialect> {
+    PossibleValuesParser::new(Dialect::ALL.map(Dialect::as_str)).try_map(|name| {
+        let named = Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == name);
+        named.ok_or_else(|| format!("there is no dialect `{name}`"))
+    })
 }
 
 /// Reads a mount.

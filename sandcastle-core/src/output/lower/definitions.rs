@@ -1,0 +1,118 @@
+//! The definitions that a copy refers to: their names, which of them are yet to be copied, and which refer to themselves.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use super::rules::Recursion;
+
+/// The longest name that a definition gets.
+const MAX_NAME: usize = 60;
+
+#[derive(Debug, Default)]
+pub(super) struct Definitions {
+    /// Names by pointers into the original.
+    names: HashMap<String, String>,
+    /// The names that are taken, each with the number that the next of its kind gets.
+    taken: HashMap<String, usize>,
+    waiting: VecDeque<String>,
+    /// The one that is being copied; the root, at first.
+    current: String,
+    edges: HashMap<String, Vec<Edge>>,
+}
+
+/// A reference within one definition to another.
+#[derive(Debug)]
+struct Edge {
+    to: String,
+    /// Where it stands.
+    at: String,
+    /// Whether it is below a property that may be left out.
+    optional: bool,
+}
+
+impl Definitions {
+    /// Notes a reference, and returns the name of what is referred to.
+    pub(super) fn refer(&mut self, pointer: &str, at: &str, optional: bool) -> String {
+        let edge = Edge { to: pointer.to_owned(), at: at.to_owned(), optional };
+        self.edges.entry(self.current.clone()).or_default().push(edge);
+        if !pointer.is_empty() && !self.names.contains_key(pointer) {
+            let name = self.new_name(pointer);
+            self.names.insert(pointer.to_owned(), name);
+            self.waiting.push_back(pointer.to_owned());
+        }
+        self.name(pointer)
+    }
+
+    pub(super) fn name(&self, pointer: &str) -> String {
+        self.names.get(pointer).cloned().unwrap_or_default()
+    }
+
+    /// Returns the next one to copy.
+    pub(super) fn next(&mut self) -> Option<String> {
+        let next = self.waiting.pop_front()?;
+        self.current.clone_from(&next);
+        Some(next)
+    }
+
+    /// Tells whether it is not a definition that is being copied.
+    pub(super) fn is_at_root(&self) -> bool {
+        self.current.is_empty()
+    }
+
+    /// Takes the last step of a pointer, in letters that need no escape anywhere.
+    fn new_name(&mut self, pointer: &str) -> String {
+        let last = pointer.rsplit('/').next().unwrap_or_default();
+        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' };
+        let kind: String = last.chars().take(MAX_NAME).map(plain).collect();
+        let kind = if kind.is_empty() { "_".to_owned() } else { kind };
+        let mut name = kind.clone();
+        while self.taken.contains_key(&name) {
+            let number = self.taken.entry(kind.clone()).or_insert(1);
+            *number += 1;
+            name = format!("{kind}{number}");
+        }
+        self.taken.insert(name.clone(), 1);
+        name
+    }
+
+    /// Returns the places of references by which something refers to itself in a way that a dialect does not know.
+    pub(super) fn circles(&self, recursion: Recursion) -> Vec<String> {
+        let counts = |edge: &Edge| match recursion {
+            Recursion::Allowed => false,
+            Recursion::ThroughOptional => !edge.optional,
+            Recursion::Refused => true,
+        };
+        let (mut found, mut done, mut on_way) = (Vec::new(), HashSet::new(), HashSet::new());
+        let mut starts: Vec<&str> = self.edges.keys().map(String::as_str).collect();
+        starts.sort_unstable();
+        for start in starts {
+            if done.contains(start) {
+                continue;
+            }
+            // Those on the way, each with the references that are left to follow.
+            let mut way = vec![(start, self.edges_of(start))];
+            on_way.insert(start);
+            while let Some((at, edges)) = way.last_mut() {
+                match edges.next() {
+                    None => {
+                        on_way.remove(*at);
+                        done.insert(*at);
+                        way.pop();
+                    }
+                    Some(edge) if on_way.contains(edge.to.as_str()) && counts(edge) => {
+                        found.push(edge.at.clone());
+                    }
+                    Some(edge) if !done.contains(edge.to.as_str()) && counts(edge) => {
+                        on_way.insert(&edge.to);
+                        way.push((&edge.to, self.edges_of(&edge.to)));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        found
+    }
+
+    fn edges_of(&self, pointer: &str) -> std::slice::Iter<'_, Edge> {
+        self.edges.get(pointer).map(Vec::as_slice).unwrap_or_default().iter()
+    }
+}
