@@ -7,6 +7,7 @@ mod handles;
 mod held;
 mod hooks;
 mod iterations;
+mod lowered;
 mod merging;
 mod native;
 mod played;
