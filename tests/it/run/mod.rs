@@ -12,6 +12,7 @@ mod merging;
 mod native;
 mod played;
 mod repositories;
+mod schema_files;
 mod secrets;
 mod shared;
 mod strategies;
