@@ -26,32 +26,12 @@ use super::trace;
 use super::workplace::{Work, Workplace};
 use crate::error::{ErrorKind, Result};
 use crate::event::StopReason;
-use crate::output::locate::Locator;
 use crate::output::{ExtractError, OutputSpec};
 use crate::prompt::{self, Branches};
 use crate::session::SessionRequest;
 
-/// Judges what may be the answer, and keeps the value if it is good.
-///
-/// What it returns is the block, as the agent wrote it.
-pub(super) type Judge<'a> = dyn FnMut(Candidate) -> Result<String, ExtractError> + Send + 'a;
-
-/// What may be the answer.
-pub(super) enum Candidate {
-    /// The block that is found in what was said.
-    Located(Locator),
-    /// A block itself: the document of a program's own structured output.
-    Block(String),
-}
-
-impl Candidate {
-    fn into_block(self) -> Result<String, ExtractError> {
-        match self {
-            Self::Located(locator) => Ok(locator.finish()?.as_str().to_owned()),
-            Self::Block(block) => Ok(block),
-        }
-    }
-}
+/// Judges the inside of a block, and keeps its value if it is good.
+pub(super) type Judge<'a> = dyn FnMut(&str) -> Result<(), ExtractError> + Send + 'a;
 
 /// A run that has passed the checks.
 #[derive(Debug)]
@@ -124,11 +104,7 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
     let spec = contract.spec();
     let checked = entry::check(&settings, spec.as_deref()).await?;
     let (job, mut ledger) = Job::begin(settings, checked)?;
-    let mut judge = |candidate: Candidate| {
-        let block = candidate.into_block()?;
-        contract.judge(&block)?;
-        Ok(block)
-    };
+    let mut judge = |block: &str| contract.judge(block);
     let span = job.span();
     let ending = go(&job, spec.as_deref(), &mut judge, &mut ledger).instrument(span).await;
     match ending {
