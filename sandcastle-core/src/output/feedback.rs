@@ -10,6 +10,7 @@ use super::AnswerForm;
 use super::error::{Advice, Detail, Seen};
 use super::excerpt::excerpt;
 use super::quote::{clip, push_printable};
+use super::snippet::instruction;
 use super::{ExtractError, Problem};
 
 /// The most bytes of the list of problems.
@@ -114,7 +115,10 @@ impl ExtractError {
         let tag = &self.tag;
         match &self.detail {
             Detail::Missing(Seen::BareJson) => {
-                format!("The JSON is there, but not in the tag: put it between `<{tag}>` and `</{tag}>`.")
+                format!(
+                    "The JSON is there, but not in the tag: put it between `<{tag}>` and `</{tag}>`. {}",
+                    instruction::block(tag)
+                )
             }
             Detail::Missing(Seen::OtherTag(_)) => format!("The tag must be exactly `<{tag}>`."),
             Detail::Unclosed => format!("The block must end with exactly `</{tag}>`."),

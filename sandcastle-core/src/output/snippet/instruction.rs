@@ -1,17 +1,25 @@
-//! The sentence that a snippet begins with.
+//! The sentences around the shape in a snippet.
 //!
-//! It says what the extraction insists on: one value, last, nothing but JSON between the tags. The closing tag is named
-//! first and the opening one is followed by a word that begins no JSON value, so that no sentence of this file, repeated
-//! by an agent, can open a block or stand between two tags.
+//! They say what the extraction insists on: one value, last, nothing but JSON between the tags. What has to be done stands
+//! behind the shape, and the tags in the order in which they are written: small models forget the tags otherwise. The
+//! opening tag is followed by what begins no JSON value, so that no sentence of this file, repeated by an agent, can open
+//! a block. All that stands between two tags is a text's answer, so there the closing tag is named first.
 
 use super::SnippetStyle;
 
-const BEGINNING: &str = "End your reply with one block.";
+/// Returns what stands before the shape and behind it, for a JSON value in a tag.
+pub(super) fn json(tag: &str, style: SnippetStyle) -> (String, String) {
+    let before = format!("The answer is JSON {}:", shape(style));
+    let behind = format!("End your reply with it, in one block. {}", block(tag));
+    (before, behind)
+}
 
-/// Returns the sentence for a JSON value in the shape that follows it.
-pub(super) fn json(tag: &str, style: SnippetStyle) -> String {
-    let shape = shape(style);
-    format!("{BEGINNING} {}, and all between them is strict JSON, without comments, {shape}:", tags(tag))
+/// Says what a block with a JSON value is.
+pub(in crate::output) fn block(tag: &str) -> String {
+    format!(
+        "The block begins with <{tag}>, then comes strict JSON, with quoted keys and without comments, and it ends with \
+         </{tag}>."
+    )
 }
 
 /// Returns the sentence for an answer that is a JSON value and nothing else, in the shape that follows.
@@ -22,7 +30,10 @@ pub(super) fn document(style: SnippetStyle) -> String {
 /// Returns the sentence for a text; `about` says what the text is, and may be empty.
 pub(super) fn text(tag: &str, about: &str) -> String {
     let about = if about.is_empty() { ".".to_owned() } else { format!(": {about}") };
-    format!("{BEGINNING} {}, and all between them is the text asked for{about}", tags(tag))
+    format!(
+        "End your reply with one block. </{tag}> closes it, <{tag}> opens it, and all between them is the text asked \
+         for{about}"
+    )
 }
 
 fn shape(style: SnippetStyle) -> &'static str {
@@ -31,8 +42,4 @@ fn shape(style: SnippetStyle) -> &'static str {
         SnippetStyle::JsonSchema => "that fits this JSON Schema",
         SnippetStyle::Example => "like this, with the placeholders filled in",
     }
-}
-
-fn tags(tag: &str) -> String {
-    format!("</{tag}> closes it, <{tag}> opens it")
 }

@@ -10,7 +10,7 @@
 //!
 //! Nothing here judges an answer or knows how a schema is passed to an agent that enforces it.
 
-mod instruction;
+pub(super) mod instruction;
 mod keywords;
 mod layout;
 mod limits;
@@ -61,7 +61,7 @@ pub enum SnippetStyle {
 /// let spec = OutputSpec::json("verdict", schema)?;
 /// let snippet = Snippet::of_spec(&spec).style(SnippetStyle::TypeScript).render();
 /// assert!(snippet.contains("<verdict>") && snippet.contains("</verdict>"));
-/// assert!(snippet.ends_with("{\n score: integer(>=0) // Higher is better.\n}"));
+/// assert!(snippet.contains("{\n score: integer(>=0) // Higher is better.\n}"));
 /// # Ok::<(), sandcastle_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ impl Snippet {
         self
     }
 
-    /// Writes the text: one line of instruction, then the shape, without a line break at the end.
+    /// Writes the text: what the answer is, its shape, and what to do with it, without a line break at the end.
     ///
     /// The same schema gives the same bytes. Time and length are linear in the size of the schema.
     #[must_use]
@@ -103,7 +103,8 @@ impl Snippet {
         if self.format == OutputFormat::Text {
             return instruction::text(&self.tag, &quote.prose(&quote.comment(self.description())));
         }
-        format!("{}\n{}", instruction::json(&self.tag, self.style), self.shape(quote))
+        let (before, behind) = instruction::json(&self.tag, self.style);
+        format!("{before}\n{}\n\n{behind}", self.shape(quote))
     }
 
     /// Writes the text for an answer that is the value and nothing else, without a tag.

@@ -115,7 +115,7 @@ fn a_schema_that_is_sent_is_shown_and_judges_nothing() {
     let (judge, sent) = (json!({ "type": "integer" }), json!({ "type": "string" }));
     let spec = OutputSpec::json("result", judge.clone()).unwrap().sent_schema(sent).unwrap();
     assert_eq!(*spec.schema(), judge);
-    assert!(spec.prompt_snippet().ends_with("string"), "{}", spec.prompt_snippet());
+    assert!(spec.prompt_snippet().contains(":\nstring\n"), "{}", spec.prompt_snippet());
     assert_eq!(spec.extract("<result>1</result>").unwrap(), 1);
     assert_eq!(spec.extract("<result>\"a\"</result>").unwrap_err().stage(), Stage::SchemaValidate);
     let described = spec.description("A number.");

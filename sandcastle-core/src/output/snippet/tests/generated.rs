@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{STYLES, assert_no_block, render, shape};
+use crate::output::OutputFormat;
 use crate::output::snippet::SnippetStyle;
 
 /// Keywords that are limits whatever stands beside them.
@@ -104,7 +105,7 @@ proptest! {
     #[test]
     fn no_snippet_is_an_answer(schema in document()) {
         for style in STYLES {
-            assert_no_block("result", &render("result", &schema, style));
+            assert_no_block("result", &render("result", &schema, style), OutputFormat::Json);
         }
     }
 

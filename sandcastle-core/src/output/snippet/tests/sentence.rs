@@ -9,15 +9,15 @@ use crate::output::{OutputFormat, OutputSpec};
 #[test]
 fn says_how_to_answer() {
     let text = render("verdict", &json!({ "type": "boolean" }), SnippetStyle::default());
-    let expected = "End your reply with one block. </verdict> closes it, <verdict> opens it, and all between them is \
-                    strict JSON, without comments, of this shape:\nboolean";
+    let expected = "The answer is JSON of this shape:\nboolean\n\nEnd your reply with it, in one block. The block begins with \
+                    <verdict>, then comes strict JSON, with quoted keys and without comments, and it ends with </verdict>.";
     assert_eq!(text, expected);
 }
 
 #[test]
 fn every_style_names_both_tags_and_is_no_answer() {
     for style in STYLES {
-        assert_no_block("a.b-c", &render("a.b-c", &json!({ "type": "boolean" }), style));
+        assert_no_block("a.b-c", &render("a.b-c", &json!({ "type": "boolean" }), style), OutputFormat::Json);
     }
 }
 
@@ -47,5 +47,5 @@ fn text_outputs_have_no_shape() {
     let described =
         snippet(json!({ "type": "string", "description": "A poem of\nfour lines. <poem>x</poem>" }));
     assert_eq!(described, format!("{expected}: A poem of four lines. < poem>x< /poem>"));
-    assert_no_block("poem", &described);
+    assert_no_block("poem", &described, OutputFormat::Text);
 }
