@@ -7,6 +7,7 @@ mod hostile;
 mod real;
 mod runs;
 mod schemas;
+mod short_form;
 
 use std::sync::Arc;
 use std::time::Duration;
