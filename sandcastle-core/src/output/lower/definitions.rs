@@ -30,11 +30,15 @@ struct Edge {
 }
 
 impl Definitions {
-    /// Notes a reference, and returns the name of what is referred to.
-    pub(super) fn refer(&mut self, pointer: &str, at: &str, optional: bool) -> String {
+    /// Notes a reference.
+    pub(super) fn note(&mut self, pointer: &str, at: &str, optional: bool) {
         let edge = Edge { to: pointer.to_owned(), at: at.to_owned(), optional };
         self.edges.entry(self.current.clone()).or_default().push(edge);
-        if !pointer.is_empty() && !self.names.contains_key(pointer) {
+    }
+
+    /// Returns the name of what is referred to, which is copied under it.
+    pub(super) fn refer(&mut self, pointer: &str) -> String {
+        if !self.names.contains_key(pointer) {
             let name = self.new_name(pointer);
             self.names.insert(pointer.to_owned(), name);
             self.waiting.push_back(pointer.to_owned());
@@ -63,7 +67,11 @@ impl Definitions {
         let last = pointer.rsplit('/').next().unwrap_or_default();
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' };
         let kind: String = last.chars().take(MAX_NAME).map(plain).collect();
-        let kind = if kind.is_empty() { "_".to_owned() } else { kind };
+        let kind = match (kind.is_empty(), pointer.is_empty()) {
+            (true, true) => "root".to_owned(),
+            (true, false) => "_".to_owned(),
+            (false, _) => kind,
+        };
         let mut name = kind.clone();
         while self.taken.contains_key(&name) {
             let number = self.taken.entry(kind.clone()).or_insert(1);

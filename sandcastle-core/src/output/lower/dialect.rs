@@ -7,7 +7,7 @@ use super::Dialect;
 use super::pattern::Patterns;
 use super::rules::{
     AllOf, Beside, Bounds, Clash, Constants, Lengths, Members, Names, Objects, OneOf, Optional, Recursion,
-    References, Rules, Unions,
+    References, Repeats, Rules, Unions,
 };
 
 const NO_SHAPE: &[&str] =
@@ -44,6 +44,7 @@ const CLAUDE_CODE: Rules = Rules {
     bounds: Bounds::OfAll,
     lengths: Lengths::Always,
     min_items: None,
+    repeats: Repeats::Any,
     members: Members::All,
     names: Names::OfArguments,
     constants: Constants::Kept,
@@ -66,6 +67,7 @@ const ANTHROPIC: Rules = Rules {
     bounds: Bounds::OfAll,
     lengths: Lengths::Always,
     min_items: Some(1),
+    repeats: Repeats::Any,
     members: Members::Scalars,
     names: Names::OfArguments,
     constants: Constants::Kept,
@@ -97,6 +99,7 @@ const OPENAI: Rules = Rules {
     bounds: Bounds::OfAll,
     lengths: Lengths::Always,
     min_items: None,
+    repeats: Repeats::Any,
     members: Members::Scalars,
     names: Names::Any,
     constants: Constants::Kept,
@@ -119,6 +122,7 @@ const GEMINI: Rules = Rules {
     bounds: Bounds::OfAll,
     lengths: Lengths::Always,
     min_items: None,
+    repeats: Repeats::Any,
     members: Members::TextsAndNumbers,
     names: Names::Any,
     constants: Constants::Listed,
@@ -152,10 +156,11 @@ const LLAMA_CPP: Rules = Rules {
     bounds: Bounds::OfIntegers,
     lengths: Lengths::Alone,
     min_items: None,
+    repeats: Repeats::Few,
     members: Members::Scalars,
     names: Names::Any,
     constants: Constants::Kept,
-    objects: Objects::Open,
+    objects: Objects::AsDeclared,
     optional: Optional::Kept,
     references: References::Inlined,
     recursion: Recursion::Allowed,

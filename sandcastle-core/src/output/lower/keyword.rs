@@ -112,6 +112,39 @@ pub(super) fn size(value: &Value) -> Option<u64> {
     })
 }
 
+/// How exactly numbers are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbers {
+    Exact,
+    /// As doubles, which is what JavaScript has.
+    Doubles,
+}
+
+/// Writes a value so that two are written alike if, and only if, they are the same value.
+pub(super) fn canonical(value: &Value, numbers: Numbers) -> String {
+    match value {
+        Value::Number(number) => {
+            let is_exact = numbers == Numbers::Exact && !number.is_f64();
+            let double = number.as_f64().filter(|_| !is_exact);
+            // Zero has a sign in a double and none in JSON Schema.
+            double.map_or_else(|| number.to_string(), |double| (double + 0.0).to_string())
+        }
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(|item| canonical(item, numbers)).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| {
+                format!("{}:{}", Value::from(name.as_str()), canonical(value, numbers))
+            };
+            let mut fields: Vec<_> = fields.iter().map(field).collect();
+            fields.sort();
+            format!("{{{}}}", fields.join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
 fn has_some(value: &Value) -> bool {
     value.as_array().is_some_and(|list| !list.is_empty())
 }
@@ -137,6 +170,11 @@ impl Types {
             }
             one => Some(Self(vec![known(one)?])),
         }
+    }
+
+    /// All types that there are; integers are numbers.
+    pub(super) fn all() -> Self {
+        Self(TYPES.into_iter().filter(|name| *name != "integer").collect())
     }
 
     /// The types that values have, each once.

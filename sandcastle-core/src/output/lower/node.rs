@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::keyword::{Kind, Types, demands, kind};
+use super::keyword::{Kind, Numbers, Types, canonical, demands, kind};
 use super::report::Report;
 use crate::output::pointer;
 
@@ -287,10 +287,10 @@ fn word<'s>(kind: Kind, at: &str, value: &'s Value) -> Word<'s> {
     }
 }
 
-/// Leaves out what a list has again.
+/// Leaves out what a list has again, however it is written: `1` is `1.0`, and the order of keys says nothing.
 fn distinct(values: &[Value]) -> Value {
     let mut seen = HashSet::new();
-    values.iter().filter(|value| seen.insert(value.to_string())).cloned().collect()
+    values.iter().filter(|value| seen.insert(canonical(value, Numbers::Exact))).cloned().collect()
 }
 
 /// Returns about how many bytes of a keyword are read with its node.

@@ -3,6 +3,8 @@
 //! Every wire reads patterns with an engine of its own. What all of them read in the same way is recognised here; a
 //! pattern with anything else in it moves into the description, where it cannot be misread.
 
+use super::treatment::MAX_REPEATS;
+
 /// What a dialect accepts of patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patterns {
@@ -38,17 +40,19 @@ pub(super) struct Pattern {
     escaped_in_json: bool,
     alternatives_outside: bool,
     largest_count: u32,
+    /// How much of a grammar it takes: one for each character, as often as it may be repeated.
+    weight: u64,
 }
 
 impl Pattern {
     /// Reads a pattern, unless there is something in it that engines read differently.
     pub(super) fn read(pattern: &str) -> Option<Self> {
         let seen = Self { original: pattern.to_owned(), ..Self::default() };
-        let mut reader = Reader { rest: pattern, seen, open: 0, repeatable: false };
+        let mut reader = Reader { rest: pattern, seen, open: Vec::new(), last: 0, repeatable: false };
         while !reader.rest.is_empty() {
             reader.step(pattern)?;
         }
-        (reader.open == 0).then_some(reader.seen)
+        reader.open.is_empty().then_some(reader.seen)
     }
 
     /// Returns the pattern as the wire has it, or nothing if that cannot carry it.
@@ -67,14 +71,18 @@ impl Pattern {
 
     fn is_a_grammar(&self) -> bool {
         let whole = self.starts && self.ends && !self.inner_anchor && !self.alternatives_outside;
-        whole && !(self.boundary || self.lazy || self.space || self.escaped_in_json)
+        let is_plain = !(self.boundary || self.lazy || self.space || self.escaped_in_json);
+        whole && is_plain && self.weight <= MAX_REPEATS
     }
 }
 
 struct Reader<'p> {
     rest: &'p str,
     seen: Pattern,
-    open: usize,
+    /// What the pattern weighed before each of the open groups.
+    open: Vec<u64>,
+    /// What the piece before this one weighs.
+    last: u64,
     /// Whether a count may follow.
     repeatable: bool,
 }
@@ -109,17 +117,21 @@ impl<'p> Reader<'p> {
                 if !self.eat("?:") && self.rest.starts_with('?') {
                     return None;
                 }
-                self.open += 1;
+                self.open.push(self.seen.weight);
                 self.repeatable = false;
             }
-            ')' => self.open = self.open.checked_sub(1)?,
+            ')' => self.last = self.seen.weight - self.open.pop()?,
             '|' => {
-                self.seen.alternatives_outside |= self.open == 0;
+                self.seen.alternatives_outside |= self.open.is_empty();
                 self.repeatable = false;
             }
             '[' => self.class()?,
             '\\' => self.escape(Place::Outside)?,
             c => self.literal(c),
+        }
+        if !matches!(c, '^' | '$' | '*' | '+' | '?' | '{' | '(' | ')' | '|') {
+            self.seen.weight = self.seen.weight.saturating_add(1);
+            self.last = 1;
         }
         Some(())
     }
@@ -151,6 +163,8 @@ impl<'p> Reader<'p> {
             return None;
         }
         self.seen.largest_count = self.seen.largest_count.max(most);
+        let again = self.last.saturating_mul(u64::from(most.saturating_sub(1)));
+        self.seen.weight = self.seen.weight.saturating_add(again);
         self.seen.explicit += inside;
         self.seen.explicit.push('}');
         self.rest = rest;

@@ -15,6 +15,7 @@ pub(super) struct Rules {
     pub(super) lengths: Lengths,
     /// The largest `minItems`; `None` if any will do.
     pub(super) min_items: Option<u64>,
+    pub(super) repeats: Repeats,
     pub(super) members: Members,
     pub(super) names: Names,
     pub(super) constants: Constants,
@@ -42,6 +43,14 @@ pub(super) enum Lengths {
     Always,
     /// Only where nothing else says how the text looks.
     Alone,
+}
+
+/// How often something may be there again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeats {
+    Any,
+    /// As often as a grammar has room for; that is of items only where it is said what they are.
+    Few,
 }
 
 /// What may be listed in an `enum`.
@@ -72,6 +81,8 @@ pub(super) enum Constants {
 pub(super) enum Objects {
     /// May have keys that are not declared; a value may be anything.
     Open,
+    /// Has no keys beside those that are declared unless that is said; a value is of any type only if each is named.
+    AsDeclared,
     /// Each key is declared, and each value has a type.
     Closed,
 }

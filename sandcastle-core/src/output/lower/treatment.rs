@@ -1,13 +1,20 @@
 //! What the rules of a dialect make of one keyword, with the others beside it.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
-use super::keyword::size;
+use super::keyword::{Numbers, canonical, size};
 use super::node::{Word, Words};
 use super::pattern::Pattern;
-use super::rules::{AllOf, Bounds, Lengths, Members, Objects, Rules};
+use super::rules::{AllOf, Bounds, Lengths, Members, Objects, Repeats, Rules};
 use super::sentence;
 use crate::output::is_rust_format;
+
+/// How often something may be repeated in a grammar. Servers refuse one that repeats about 2000 rules.
+pub(super) const MAX_REPEATS: u64 = 1000;
+/// The largest bound of an integer: one more than it has room in every integer and double.
+const MAX_BOUND: u64 = 1 << 53;
 
 /// What becomes of one keyword.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +31,11 @@ impl Rules {
     /// Says what becomes of a keyword, with the others beside it.
     pub(super) fn treatment(&self, key: &str, word: &Word<'_>, words: &Words<'_>) -> Treatment {
         match (key, word) {
+            ("minLength" | "maxLength" | "minItems" | "maxItems", Word::Data(count))
+                if self.repeats == Repeats::Few && !is_few(key, count, words) =>
+            {
+                Treatment::Say
+            }
             ("type" | "description" | "properties" | "required" | "items" | "anyOf" | "oneOf", _) => {
                 Treatment::Keep
             }
@@ -37,10 +49,10 @@ impl Rules {
                 let looks = |key: &str| words.get(key).is_some_and(|word| self.holds(key, word));
                 keep_if(!looks("pattern") && !looks("format"))
             }
-            ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum", _)
+            ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum", Word::Data(bound))
                 if self.bounds == Bounds::OfIntegers =>
             {
-                keep_if(words.types().is_some_and(|types| types.is_only_or_null("integer")))
+                keep_if(bounds_integers(key, bound, words))
             }
             ("minItems", Word::Data(least)) if self.keeps.contains(&"minItems") => {
                 keep_if(self.min_items.is_none_or(|most| size(least).is_some_and(|least| least <= most)))
@@ -82,7 +94,7 @@ impl Rules {
     fn of_members(&self, members: &[Value]) -> Treatment {
         let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
         match self.members {
-            Members::All => Treatment::Keep,
+            Members::All => keep_if_told_apart(members),
             _ if !members.iter().all(is_scalar) => {
                 Treatment::Refuse("lists objects or arrays, which this wire cannot carry")
             }
@@ -117,6 +129,29 @@ impl Rules {
             _ => Treatment::Drop,
         };
         matches!(treatment, Treatment::Keep | Treatment::KeepAs(_))
+    }
+}
+
+/// Tells whether a grammar has room for so many characters or items, and says what they are.
+fn is_few(key: &str, count: &Value, words: &Words<'_>) -> bool {
+    // A number that is written as a fraction is not read as one of items.
+    count.as_u64().is_some_and(|count| count <= MAX_REPEATS)
+        && (!key.ends_with("Items") || words.has("items"))
+}
+
+/// Tells whether a grammar holds a bound: of whole numbers, itself one, and the only one on its side.
+fn bounds_integers(key: &str, bound: &Value, words: &Words<'_>) -> bool {
+    let is_second = key.strip_prefix("exclusive").is_some_and(|side| words.has(&side.to_ascii_lowercase()));
+    let is_whole = bound.as_i64().is_some_and(|bound| bound.unsigned_abs() <= MAX_BOUND);
+    is_whole && !is_second && words.types().is_some_and(|types| types.is_only_or_null("integer"))
+}
+
+/// Who holds numbers as doubles does not compile a list in which two of them are the same.
+fn keep_if_told_apart(members: &[Value]) -> Treatment {
+    let mut seen = HashSet::new();
+    match members.iter().all(|member| seen.insert(canonical(member, Numbers::Doubles))) {
+        true => Treatment::Keep,
+        false => Treatment::Refuse("lists numbers that are the same to JavaScript"),
     }
 }
 

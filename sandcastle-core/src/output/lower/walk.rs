@@ -286,8 +286,13 @@ impl<'s> Walker<'s> {
 
     /// Writes a reference, with what describes it.
     fn reference(&mut self, at: &str, pointer: &str, notes: &Words<'s>) -> Wire {
-        let name = self.definitions.refer(pointer, at, self.optional > 0);
-        let reference = if pointer.is_empty() { "#".to_owned() } else { format!("#/$defs/{name}") };
+        self.definitions.note(pointer, at, self.optional > 0);
+        // Who wants things in their place resolves a pointer, but not one to the whole.
+        let is_whole = pointer.is_empty() && self.rules.references == References::Kept;
+        let reference = match is_whole {
+            true => "#".to_owned(),
+            false => format!("#/$defs/{}", self.definitions.refer(pointer)),
+        };
         let mut wire = self.written(at, notes);
         let reference = Part::Data(reference.into());
         if self.rules.beside_reference == Beside::Wrapped && !wire.is_empty() {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::keyword::Types;
 use super::node::{Node, Word, Words};
 use super::pattern::{Pattern, Patterns};
 use super::rules::{Objects, OneOf, Optional};
@@ -26,6 +27,10 @@ impl<'s> Walker<'s> {
         self.settle_tuple(&mut words);
         if let Some(split) = self.without_null(at, &words) {
             return self.written(at, &split);
+        }
+        if self.rules.objects == Objects::AsDeclared && !words.has_any(&["type", "enum", "const"]) {
+            // Without a type, grammars are of objects or of texts, by what else is there.
+            words.set("type", Word::Data(Types::all().to_value()));
         }
         let partial = std::mem::take(&mut self.partial) || self.is_refused(at);
         if self.rules.objects == Objects::Closed && !partial && !words.has_any(&["type", "allOf"]) {
@@ -203,17 +208,16 @@ impl<'s> Walker<'s> {
 
     /// Closes an object, or refuses one of which not all keys are known.
     fn close(&mut self, at: &str, words: &Words<'s>, wire: &mut Wire) {
-        if self.rules.objects == Objects::Open {
-            return;
-        }
         let is_closed = words.has("additionalProperties");
+        match self.rules.objects {
+            Objects::Open => return,
+            Objects::AsDeclared => return self.check_required(at, words),
+            Objects::Closed => {}
+        }
         if !words.has("properties") && !is_closed && !self.is_refused(at) {
             self.report.refuse(at, "properties", "are not declared, and this wire carries no other keys");
         }
-        let known: HashSet<&str> = words.named("properties").iter().map(|(name, _)| *name).collect();
-        for name in words.required().into_iter().filter(|name| !known.contains(name)) {
-            self.report.refuse(at, "required", format!("names `{name}`, which is not declared"));
-        }
+        self.check_required(at, words);
         if self.rules.optional == Optional::Nullable && !words.has("required") {
             wire.push(
                 "required",
@@ -222,6 +226,20 @@ impl<'s> Walker<'s> {
         }
         if !is_closed {
             wire.push("additionalProperties", Part::Data(false.into()));
+        }
+    }
+}
+
+impl Walker<'_> {
+    /// Refuses a key that must be there and cannot, since it is not declared and others are not allowed.
+    fn check_required(&mut self, at: &str, words: &Words<'_>) {
+        let others = match words.get("additionalProperties") {
+            Some(Word::Node(node)) => node.as_flag() != Some(false),
+            _ => self.rules.objects == Objects::AsDeclared && !words.has("properties"),
+        };
+        let known: HashSet<&str> = words.named("properties").iter().map(|(name, _)| *name).collect();
+        for name in words.required().into_iter().filter(|name| !others && !known.contains(name)) {
+            self.report.refuse(at, "required", format!("names `{name}`, which is not declared"));
         }
     }
 }

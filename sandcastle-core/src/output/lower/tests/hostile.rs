@@ -319,3 +319,30 @@ fn several_conditions_are_said_where_none_is_carried() {
     let wire = sent(&within(&schema), Dialect::ClaudeCode).wire;
     assert_eq!(wire["properties"]["v"]["allOf"][1]["then"]["required"], json!(["n"]));
 }
+
+#[test]
+fn a_value_is_listed_once_however_it_is_written() {
+    for (members, kept) in [
+        (json!([1, 1.0, "1", true]), json!([1, "1", true])),
+        (json!([0, -0.0, null]), json!([0, null])),
+        (json!([{ "x": 1, "y": [2.0] }, { "y": [2], "x": 1 }]), json!([{ "x": 1, "y": [2.0] }])),
+    ] {
+        // Claude Code says nothing and drops a schema that lists a value twice.
+        let wire = sent(&within(&json!({ "enum": members })), Dialect::ClaudeCode).wire;
+        assert_eq!(wire["properties"]["v"]["enum"], kept);
+    }
+}
+
+#[test]
+fn numbers_that_javascript_cannot_tell_apart_are_refused_where_it_compiles_them() {
+    let schema =
+        within(&json!({ "type": "integer", "enum": [9_007_199_254_740_993_u64, 9_007_199_254_740_992_u64] }));
+    assert_eq!(
+        refused(&schema, Dialect::ClaudeCode),
+        ["`enum` at /properties/v lists numbers that are the same to JavaScript"]
+    );
+    assert_eq!(
+        sent(&schema, Dialect::OpenAi).wire["properties"]["v"]["enum"].as_array().map(Vec::len),
+        Some(2)
+    );
+}

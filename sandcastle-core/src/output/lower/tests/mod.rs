@@ -2,6 +2,7 @@
 
 mod answers;
 mod generated;
+mod grammars;
 mod hostile;
 mod limits;
 mod merged;
