@@ -112,8 +112,25 @@ impl SchemaPlan {
     }
 
     /// Tells whether the prompt has to ask for the tag, because nothing else does.
-    pub(super) fn needs_words(&self) -> bool {
+    fn needs_words(&self) -> bool {
         self.native.is_none()
+    }
+
+    /// Checks that a prompt asks for its output, where nothing else does.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Prompt`] when it does not, with the reason for which `auto` leaves the schema to words.
+    pub(super) fn check_prompt(&self, prompt: &str, spec: &OutputSpec) -> Result<()> {
+        let opener = spec.opener();
+        if !self.needs_words() || prompt.contains(&opener) {
+            return Ok(());
+        }
+        let mut message = format!("ask for an output: the prompt does not contain `{opener}`");
+        if self.wanted == OutputStrategy::Auto {
+            message += &format!(", and `auto` leaves the schema to words: {}", self.choice.reason);
+        }
+        Err(Error::new(ErrorKind::Prompt, message)
+            .with_hint("nothing is added to a prompt: put the type's `prompt_snippet()` into it"))
     }
 
     /// Tells whether words may still take over.
@@ -207,9 +224,11 @@ impl SchemaPlan {
         let message = format!("get `<{tag}>` by the strategy `{wanted}` from {who}: {reason}");
         let hint = match (kind, self.wanted) {
             (ErrorKind::AgentStart, OutputStrategy::Auto) => {
-                "update the program, or ask for the tag in the prompt, which is then used instead"
+                "see that the program is there and new enough, or ask for the tag in the prompt, which is then used instead"
             }
-            (ErrorKind::AgentStart, _) => "update the program, or use the strategy `auto` or `tag`",
+            (ErrorKind::AgentStart, _) => {
+                "see that the program is there and new enough, or use the strategy `auto` or `tag`"
+            }
             _ => "use a smaller type, or the strategy `auto` or `tag`",
         };
         Error::new(kind, message).with_hint(hint)
