@@ -28,33 +28,12 @@ use super::workplace::{Work, Workplace};
 use crate::error::{ErrorKind, Result};
 use crate::event::StopReason;
 use crate::output::ladder::Ladder;
-use crate::output::locate::Locator;
 use crate::output::{ExtractError, OutputSpec};
 use crate::prompt::{self, Branches};
 use crate::session::SessionRequest;
 
 /// Judges the inside of a block, and keeps its value if it is good.
 pub(super) type Judge<'a> = dyn FnMut(&str) -> Result<(), ExtractError> + Send + 'a;
-
-/// What may be the answer.
-pub(super) enum Candidate {
-    /// The block that is found in what was said.
-    Located(Locator),
-    /// A block itself: the document of a program's own structured output.
-    Block(String),
-}
-
-impl Candidate {
-    /// Returns the block, as the agent wrote it, if it is good.
-    pub(super) fn judged_by(self, judge: &mut Judge<'_>) -> Result<String, ExtractError> {
-        let block = match self {
-            Self::Located(locator) => locator.finish()?.as_str().to_owned(),
-            Self::Block(block) => block,
-        };
-        judge(&block)?;
-        Ok(block)
-    }
-}
 
 /// A run that has passed the checks.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //! Every answer is judged by the same contract, whether it is a block in what was said or the document of a program's own
 //! structured output. Nothing is unwrapped, decoded twice or guessed.
 
-use super::driver::{Candidate, Judge};
+use super::driver::Judge;
 use super::iteration::{Turn, TurnEnd};
 use super::native::{Document, Heard};
 use super::plan::SchemaPlan;
@@ -76,7 +76,7 @@ impl Verdict {
 /// Judges the block that the prompt has asked for.
 fn block(located: Option<Locator>, spec: &OutputSpec, judge: &mut Judge<'_>) -> Verdict {
     let judged = match located {
-        Some(locator) => Candidate::Located(locator).judged_by(judge),
+        Some(locator) => read(locator, judge),
         None => Err(ExtractError::missing(spec.tag(), Seen::Nothing)),
     };
     judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Tag))
@@ -119,9 +119,16 @@ fn judged(found: Document, lowering: &Lowering, spec: &OutputSpec, judge: &mut J
         }
     };
     let judged = document::block_of(spec, lowering, &text)
-        .and_then(|block| Candidate::Block(block).judged_by(judge))
+        .and_then(|block| judge(&block).map(|()| block))
         .map_err(|error| document::explain(error, spec, lowering));
     judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Native))
+}
+
+/// Judges what was located in an answer, and returns the block, as the agent wrote it.
+fn read(locator: Locator, judge: &mut Judge<'_>) -> Result<String, ExtractError> {
+    let block = locator.finish()?;
+    judge(block.as_str())?;
+    Ok(block.into_string())
 }
 
 fn outcome_of(stage: Stage) -> AttemptOutcome {

@@ -1,7 +1,5 @@
 //! Structured output of the agent's own: which way is chosen, what is taken as a value, and what never is.
 
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use sandcastle::agent::SchemaDelivery;
@@ -17,13 +15,13 @@ use serde_json::{Value, json};
 use super::{Bench, N, Retried, say};
 
 const TAGGED: &str = "Do it, and answer as <result>JSON</result>.";
-const UNTAGGED: &str = "Do it.";
+pub(super) const UNTAGGED: &str = "Do it.";
 const GOOD: &str = r#"<result>{"n":5}</result>"#;
 
 use OutputStrategy::{Auto, ForcedTool, Native, Tag};
 
 /// Ends a turn with this value, and says something else.
-fn gives(value: Value) -> Turn {
+pub(super) fn gives(value: Value) -> Turn {
     say("Done.").structured(value)
 }
 
@@ -32,7 +30,7 @@ fn schema_refused() -> Turn {
 }
 
 impl Bench {
-    fn asked(&self, agent: impl Agent, strategy: OutputStrategy, prompt: &str) -> RunOptions {
+    pub(super) fn asked(&self, agent: impl Agent, strategy: OutputStrategy, prompt: &str) -> RunOptions {
         RunOptions::new(agent, NoSandbox::new())
             .cwd(self.repository.path())
             .prompt(prompt)
@@ -40,7 +38,7 @@ impl Bench {
             .logging(Logging::file(self.log()))
     }
 
-    fn taking(&self, delivery: SchemaDelivery, turns: impl IntoIterator<Item = Turn>) -> Scripted {
+    pub(super) fn taking(&self, delivery: SchemaDelivery, turns: impl IntoIterator<Item = Turn>) -> Scripted {
         let script = turns.into_iter().fold(Script::new().native(delivery), Script::turn);
         Scripted::new(script).state_dir(self.state.path())
     }
@@ -56,7 +54,7 @@ impl Bench {
     }
 
     /// How many sessions the agent has held.
-    fn sessions(&self) -> usize {
+    pub(super) fn sessions(&self) -> usize {
         let entries = std::fs::read_dir(self.state.path()).unwrap().flatten();
         entries.filter(|entry| entry.path().is_dir()).count()
     }
@@ -79,7 +77,7 @@ fn heard(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<OutputStrategy>>>) {
 }
 
 #[track_caller]
-fn stage_of(error: &Error) -> Stage {
+pub(super) fn stage_of(error: &Error) -> Stage {
     error.structured_output().unwrap_or_else(|| panic!("{error:#}")).stage()
 }
 
@@ -340,80 +338,4 @@ async fn a_program_that_gives_up_on_its_own_check_is_corrected() {
     let result = sandcastle::run_with::<Retried>(bench.by(Native, UNTAGGED, turns)).await.unwrap();
     assert_eq!((result.output.n, result.attempts[0].outcome), (5, AttemptOutcome::NativeMissing));
     assert!(result.attempts[0].message.as_ref().unwrap().contains("5 attempts"), "{:?}", result.attempts);
-}
-
-/// Where the schema goes by a file, that is not in the work tree, nobody else may read it, and it goes with the run.
-#[tokio::test]
-async fn the_file_of_a_schema_is_private_and_does_not_stay() {
-    for end in [gives(json!({ "n": 5 })), say("nothing")] {
-        let bench = Bench::new().await;
-        let temporary = tempfile::tempdir().unwrap();
-        let seen = bench.state.path().join("seen");
-        let look = format!("find \"$TMPDIR\" -mindepth 1 -printf '%m %P\\n' | sort >'{}'", seen.display());
-        let turn = end.shell(look).shell("test -z \"$(git status --porcelain)\"");
-        let agent = bench.taking(SchemaDelivery::File, [turn]);
-        let options = bench.asked(agent, Native, UNTAGGED).env("TMPDIR", temporary.path());
-        let ended = sandcastle::run_with::<N>(options).await;
-        assert_eq!(ended.is_err(), ended.is_err_and(|error| stage_of(&error) == Stage::Missing));
-        let seen = std::fs::read_to_string(seen).unwrap();
-        let lines: Vec<_> = seen.lines().collect();
-        let [file, folder] = lines.as_slice() else { panic!("{seen}") };
-        assert!(file.starts_with("600 sandcastle-schema-") && file.ends_with("/schema.json"), "{seen}");
-        assert!(folder.starts_with("700 sandcastle-schema-"), "{seen}");
-        assert_eq!(left_in(temporary.path()), 0);
-    }
-}
-
-#[tokio::test]
-async fn a_temporary_folder_in_the_work_tree_is_no_place_for_a_schema() {
-    let bench = Bench::new().await;
-    let inside = bench.repository.path().join("tmp");
-    std::fs::create_dir(&inside).unwrap();
-    let turn = gives(json!({ "n": 5 })).shell("test -z \"$(ls tmp)\"");
-    let agent = bench.taking(SchemaDelivery::File, [turn]);
-    let options = bench.asked(agent, Native, UNTAGGED).env("TMPDIR", &inside);
-    sandcastle::run_with::<N>(options).await.unwrap();
-}
-
-/// What makes the file is whatever the search path leads to, and what it made is removed later.
-#[tokio::test]
-async fn a_folder_that_is_not_ours_is_never_taken_for_one() {
-    let bench = Bench::new().await;
-    let programs = tempfile::tempdir().unwrap();
-    let precious = programs.path().join("precious");
-    std::fs::create_dir(&precious).unwrap();
-    let liar = programs.path().join("mktemp");
-    std::fs::write(&liar, format!("#!/bin/sh\nprintf %s '{}'\n", precious.display())).unwrap();
-    std::fs::set_permissions(&liar, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let agent = bench.taking(SchemaDelivery::File, [gives(json!({ "n": 5 }))]);
-    let path = format!("{}:/usr/bin:/bin", programs.path().display());
-    let options = bench.asked(agent, Native, UNTAGGED).env("PATH", path);
-    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
-    assert_eq!((error.kind(), bench.sessions()), (ErrorKind::Sandbox, 0), "{error:#}");
-    assert!(precious.join("schema.json").exists());
-}
-
-/// A dropped run cannot wait for anything, and leaves no file all the same.
-#[tokio::test]
-async fn a_dropped_run_leaves_no_schema_behind() {
-    let bench = Bench::new().await;
-    let temporary = tempfile::tempdir().unwrap();
-    let agent = bench.taking(SchemaDelivery::File, [Turn::new().hang()]);
-    let options = bench.asked(agent, Native, UNTAGGED).env("TMPDIR", temporary.path());
-    let run = sandcastle::run_with::<N>(options);
-    let waited = async {
-        while bench.sessions() == 0 {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
-        left_in(temporary.path())
-    };
-    let there = tokio::select! {
-        ended = run => panic!("{ended:?}"),
-        there = waited => there,
-    };
-    assert_eq!((there, left_in(temporary.path())), (1, 0));
-}
-
-fn left_in(folder: &Path) -> usize {
-    std::fs::read_dir(folder).unwrap().count()
 }
