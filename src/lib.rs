@@ -10,12 +10,14 @@
 //! [sessions that are resumed and forked]: crate::guide::sessions
 //! [runs that were killed]: crate::guide::recovery
 //! [asking a model without an agent]: crate::guide::model_runs
+//! [models behind services]: https://github.com/sandcastle-rs/sandcastle/blob/main/src/guide/models.md
 //! [logs, events and tracing]: crate::guide::observing
 //! [the agents that are built in]: crate::guide::agents
 //! [an agent of your own]: crate::guide::custom_agent
 //! [a sandbox of your own]: crate::guide::custom_sandbox
 //! [docs/ARCHITECTURE.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/ARCHITECTURE.md
 //! [docs/GLOSSARY.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/GLOSSARY.md
+//! [docs/STRATEGIES.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/STRATEGIES.md
 //! [docs/PERFORMANCE.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/PERFORMANCE.md
 //! [docs/PARITY.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/PARITY.md
 //! [docs/SECURITY.md]: https://github.com/sandcastle-rs/sandcastle/blob/main/docs/SECURITY.md

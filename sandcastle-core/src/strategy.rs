@@ -157,8 +157,9 @@ fn explicit(strategy: OutputStrategy, spec: &OutputSpec, support: &SchemaSupport
     let who = &support.who;
     if let Support::Denied(reason) = offered(strategy, support) {
         let message = format!("get `<{}>` by the strategy `{strategy}` from {who}: {reason}", spec.tag());
-        return Err(Error::new(ErrorKind::InvalidOptions, message)
-            .with_hint("use the strategy `auto` or `tag`, or declare what it can do"));
+        return Err(
+            Error::new(ErrorKind::InvalidOptions, message).with_hint("use the strategy `auto` or `tag`")
+        );
     }
     let lowering = lowered(spec, support).map_err(|reason| {
         let message = format!("get `<{}>` by the strategy `{strategy}` from {who}: {reason}", spec.tag());
@@ -212,4 +213,73 @@ fn lowered(spec: &OutputSpec, support: &SchemaSupport) -> Result<Lowering, Strin
     }
     let reasons: Vec<_> = lowering.refused.iter().map(ToString::to_string).collect();
     Err(format!("its wire cannot carry the schema: {}", reasons.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Takes whatever the dialect carries.
+    fn everything(dialect: Dialect) -> SchemaSupport {
+        SchemaSupport::none("the agent `all`")
+            .with_dialect(dialect)
+            .with_native(Support::Declared)
+            .with_forced_tool(Support::Declared)
+    }
+
+    /// What no strict wire carries, and the place that has to be named.
+    fn shapes() -> [(Value, &'static str); 4] {
+        let n = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+        let why =
+            json!({ "type": "object", "properties": { "why": { "type": "string" } }, "required": ["why"] });
+        let within = |name: &str, value: Value| json!({ "type": "object", "properties": { name: value }, "required": [name] });
+        [
+            (json!({ "oneOf": [n.clone(), why.clone()] }), "the root"),
+            (json!({ "anyOf": [n, why] }), "the root"),
+            (
+                within("m", json!({ "type": "object", "additionalProperties": { "type": "integer" } })),
+                "/properties/m",
+            ),
+            (within("xs", json!({ "type": "array", "items": {} })), "/properties/xs/items"),
+        ]
+    }
+
+    #[test]
+    fn case_072_case_073_case_076_case_080_auto_asks_by_the_tag_and_an_explicit_strategy_names_the_place() {
+        for (schema, place) in shapes() {
+            let spec = OutputSpec::json("result", schema).unwrap();
+            for dialect in [Dialect::Codex, Dialect::OpenAi] {
+                let support = everything(dialect);
+                let chosen = choose(OutputStrategy::Auto, &spec, &support).unwrap();
+                assert_eq!(chosen.choice.strategy, OutputStrategy::Tag, "{place}");
+                assert!(chosen.lowering.is_none() && chosen.choice.reason.contains(place), "{chosen:?}");
+                for strategy in [OutputStrategy::Native, OutputStrategy::ForcedTool] {
+                    let error = choose(strategy, &spec, &support).unwrap_err();
+                    assert_eq!(error.kind(), ErrorKind::InvalidOutput);
+                    let message = error.to_string();
+                    assert!(message.contains("the agent `all`") && message.contains(place), "{message}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn auto_takes_nothing_that_is_not_declared() {
+        let spec = OutputSpec::json("result", json!({ "type": "object", "properties": {} })).unwrap();
+        let unlisted = everything(Dialect::OpenAi).with_native(Support::Unlisted);
+        let chosen = |support: &SchemaSupport| choose(OutputStrategy::Auto, &spec, support).unwrap().choice;
+        assert_eq!(chosen(&unlisted).strategy, OutputStrategy::ForcedTool);
+        let nothing = unlisted.clone().with_forced_tool(Support::Denied("it talks".to_owned()));
+        let choice = chosen(&nothing);
+        assert_eq!(choice.strategy, OutputStrategy::Tag);
+        assert!(
+            choice.reason.contains("nothing is known of") && choice.reason.contains("it talks"),
+            "{choice:?}"
+        );
+        // Asked for by name, it is tried: the service itself will say.
+        let tried = choose(OutputStrategy::Native, &spec, &nothing).unwrap().choice;
+        assert_eq!(tried.strategy, OutputStrategy::Native);
+    }
 }

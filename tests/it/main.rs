@@ -11,6 +11,7 @@ mod interactive;
 mod killed;
 mod model_server;
 mod models;
+mod names;
 mod process;
 mod real_agents;
 mod real_model;

@@ -24,6 +24,11 @@ pub type ModelListener<'a> = dyn FnMut(ModelPiece) + Send + 'a;
 /// Describes a model that is called over its service's own wire.
 ///
 /// Implement it for a service that is not built in.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a model",
+    label = "a model run cannot ask this",
+    note = "models behind services are in `sandcastle::models`, with the feature `models`; a coding agent is run by `RunOptions::new`"
+)]
 pub trait Model: Send + Sync + fmt::Debug + 'static {
     /// Returns the name of the service, in kebab case, such as `anthropic`.
     fn provider(&self) -> &str;

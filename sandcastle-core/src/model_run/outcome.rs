@@ -84,6 +84,9 @@ pub(super) fn model_failed(failure: ModelFailure, served_by: &ServedBy) -> Error
         FailureKind::Transport => Some("try again later, or name another model with `alternate`"),
         FailureKind::Authentication => Some("give the service a valid key"),
         FailureKind::Limit => Some("raise the limit at the service"),
+        _ if failure.status == Some(404) => {
+            Some("see that the base address and the name of the model are right")
+        }
         _ => None,
     };
     let error =

@@ -219,8 +219,8 @@ pub(super) async fn resolved_prompt(
     for (command, tokens) in expanded.expressions {
         ledger.tell(&RunEvent::Expanded { command, tokens });
     }
-    if let Some((spec, _)) = spec.zip(job.checked.schema.as_ref()).filter(|(_, plan)| plan.needs_words()) {
-        entry::check_tag(&expanded.text, spec)?;
+    if let Some((spec, plan)) = spec.zip(job.checked.schema.as_ref()) {
+        plan.check_prompt(&expanded.text, spec)?;
     }
     if let Some(command) = prompt::slash_command(&expanded.text) {
         ledger.warn(entry::slash_warning(command));

@@ -182,8 +182,8 @@ fn check_filled(
     let filled = as_far_as_known(prompt);
     let text = filled.for_checks();
     if !filled.has_expressions() {
-        if let Some((spec, _)) = asked.filter(|(_, schema)| schema.needs_words()) {
-            check_tag(&text, spec)?;
+        if let Some((spec, schema)) = asked {
+            schema.check_prompt(&text, spec)?;
         }
         warnings.extend(prompt::slash_command(&text).map(slash_warning));
     }
@@ -370,16 +370,6 @@ fn check_prompt(settings: &Settings) -> Result<PromptTemplate> {
         more => Err(Error::new(ErrorKind::Prompt, format!("use {} prompts at once", more.len()))
             .with_hint("call either `prompt` or `prompt_file`, and only once")),
     }
-}
-
-/// Checks that a prompt asks for its output.
-pub(super) fn check_tag(prompt: &str, spec: &OutputSpec) -> Result<()> {
-    let opener = spec.opener();
-    if prompt.contains(&opener) {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Prompt, format!("ask for an output: the prompt does not contain `{opener}`"))
-        .with_hint("nothing is added to a prompt: put the type's `prompt_snippet()` into it"))
 }
 
 fn named(agent: &dyn Agent) -> String {

@@ -306,8 +306,8 @@ impl<O> RunOptions<O> {
     ///
     /// [`Native`](OutputStrategy::Native) needs no tag and takes none. With [`Auto`](OutputStrategy::Auto) the tag is needed if
     /// words turn out to carry the shape, which depends on the agent, its model and the schema, and is known before anything is
-    /// started; a prompt that has it all the same lets the run fall back to it when the program is too old or the schema is
-    /// refused. Without it there is nothing to fall back to. [`RunResult::strategy`] says what was chosen, and why.
+    /// started; a prompt that has it all the same lets the run leave the schema to words when the program is too old or the schema is
+    /// refused. Without it there is nothing else to go by. [`RunResult::strategy`] says what was chosen, and why.
     ///
     /// No agent program can be made to call a tool, so [`ForcedTool`](OutputStrategy::ForcedTool) is refused.
     pub fn output_strategy(mut self, strategy: OutputStrategy) -> Self {

@@ -50,7 +50,7 @@ pub(super) struct Native {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Words {
     Present,
-    /// There is nothing to fall back to.
+    /// Nothing but the schema asks for the answer.
     Absent,
 }
 
@@ -98,7 +98,7 @@ impl SchemaPlan {
             if wanted != OutputStrategy::Auto {
                 return Err(plan.refused(ErrorKind::InvalidOutput, spec, &reason));
             }
-            plan.fall_back(format!("`native`: {reason}"));
+            plan.leave_to_words(format!("`native`: {reason}"));
         }
         Ok(plan)
     }
@@ -112,12 +112,29 @@ impl SchemaPlan {
     }
 
     /// Tells whether the prompt has to ask for the tag, because nothing else does.
-    pub(super) fn needs_words(&self) -> bool {
+    fn needs_words(&self) -> bool {
         self.native.is_none()
     }
 
+    /// Checks that a prompt asks for its output, where nothing else does.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Prompt`] when it does not, with the reason for which `auto` leaves the schema to words.
+    pub(super) fn check_prompt(&self, prompt: &str, spec: &OutputSpec) -> Result<()> {
+        let opener = spec.opener();
+        if !self.needs_words() || prompt.contains(&opener) {
+            return Ok(());
+        }
+        let mut message = format!("ask for an output: the prompt does not contain `{opener}`");
+        if self.wanted == OutputStrategy::Auto {
+            message += &format!(", and `auto` leaves the schema to words: {}", self.choice.reason);
+        }
+        Err(Error::new(ErrorKind::Prompt, message)
+            .with_hint("nothing is added to a prompt: put the type's `prompt_snippet()` into it"))
+    }
+
     /// Tells whether words may still take over.
-    pub(super) fn may_fall_back(&self) -> bool {
+    pub(super) fn may_leave_to_words(&self) -> bool {
         self.native.is_some() && self.wanted == OutputStrategy::Auto && self.words == Words::Present
     }
 
@@ -127,7 +144,7 @@ impl SchemaPlan {
     }
 
     /// Leaves the schema to words.
-    pub(super) fn fall_back(&mut self, reason: impl Into<String>) {
+    pub(super) fn leave_to_words(&mut self, reason: impl Into<String>) {
         self.choice = strategy::Chosen::tag(reason).choice;
         self.native = None;
     }
@@ -145,7 +162,7 @@ impl SchemaPlan {
         file: Option<&'a Path>,
     ) -> Ask<'a> {
         let native = self.native.as_ref().filter(|native| native.serves(session));
-        let when_dropped = if self.may_fall_back() { WhenDropped::GoOn } else { WhenDropped::End };
+        let when_dropped = if self.may_leave_to_words() { WhenDropped::GoOn } else { WhenDropped::End };
         Ask { spec, native, schema: native.and_then(|native| native.request(file)), when_dropped }
     }
 
@@ -184,7 +201,7 @@ impl SchemaPlan {
         if spec.retries() > 0
             && let Err(reason) = new_enough(&found, &check, Turns::Resumed)
         {
-            if !self.may_fall_back() {
+            if !self.may_leave_to_words() {
                 return Err(self.refused(ErrorKind::AgentStart, spec, &reason));
             }
             self.choice.reason += &format!("; corrections go by the tag: {reason}");
@@ -194,10 +211,10 @@ impl SchemaPlan {
     }
 
     fn settle_for_words(mut self, spec: &OutputSpec, reason: &str) -> Result<Self> {
-        if !self.may_fall_back() {
+        if !self.may_leave_to_words() {
             return Err(self.refused(ErrorKind::AgentStart, spec, reason));
         }
-        self.fall_back(format!("`native`: {reason}"));
+        self.leave_to_words(format!("`native`: {reason}"));
         Ok(self)
     }
 
@@ -207,9 +224,11 @@ impl SchemaPlan {
         let message = format!("get `<{tag}>` by the strategy `{wanted}` from {who}: {reason}");
         let hint = match (kind, self.wanted) {
             (ErrorKind::AgentStart, OutputStrategy::Auto) => {
-                "update the program, or ask for the tag in the prompt, which is then used instead"
+                "see that the program is there and new enough, or ask for the tag in the prompt, which is then used instead"
             }
-            (ErrorKind::AgentStart, _) => "update the program, or use the strategy `auto` or `tag`",
+            (ErrorKind::AgentStart, _) => {
+                "see that the program is there and new enough, or use the strategy `auto` or `tag`"
+            }
             _ => "use a smaller type, or the strategy `auto` or `tag`",
         };
         Error::new(kind, message).with_hint(hint)

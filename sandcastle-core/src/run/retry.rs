@@ -202,7 +202,7 @@ impl<'a> Attempts<'a> {
         let error =
             failure::error_of(&TurnEnd::Failed(FailureKind::SchemaRefused, why.to_owned()), self.stage);
         attempt.message = Some(error.to_string());
-        let may_go_on = self.plan.may_fall_back();
+        let may_go_on = self.plan.may_leave_to_words();
         ledger.tell(&RunEvent::AttemptFailed {
             number: attempt.number,
             outcome: attempt.outcome,
@@ -213,7 +213,7 @@ impl<'a> Attempts<'a> {
         if !may_go_on {
             return Err(self.ended_by(error, ledger));
         }
-        self.fall_back(why, ledger);
+        self.leave_to_words(why, ledger);
         let correction = self.refused.as_ref().map(|error| error.feedback(self.retries_left));
         Ok(Next::Say((correction.unwrap_or(prompt), session)))
     }
@@ -221,18 +221,18 @@ impl<'a> Attempts<'a> {
     /// Leaves the schema to words where the program has dropped it without a word, and the turn went on to its end.
     fn notice_drop(&mut self, turn: &mut Turn, ledger: &mut Ledger) {
         let is_dropped = turn.native.as_ref().is_some_and(Heard::is_dropped);
-        if is_dropped && matches!(turn.end, TurnEnd::Completed(_)) && self.plan.may_fall_back() {
+        if is_dropped && matches!(turn.end, TurnEnd::Completed(_)) && self.plan.may_leave_to_words() {
             turn.native = None;
-            self.fall_back(verdict::DROPPED, ledger);
+            self.leave_to_words(verdict::DROPPED, ledger);
         }
     }
 
     /// Leaves the schema to words for the rest of the run.
-    fn fall_back(&mut self, why: &str, ledger: &mut Ledger) {
+    fn leave_to_words(&mut self, why: &str, ledger: &mut Ledger) {
         let why = one_line(why);
         ledger
             .warn(format!("the answer is asked for by the tag, because the schema was refused: {why:.600}"));
-        self.plan.fall_back(format!("`native`: the schema was refused: {why:.600}"));
+        self.plan.leave_to_words(format!("`native`: the schema was refused: {why:.600}"));
         ledger.chose(&self.plan);
     }
 

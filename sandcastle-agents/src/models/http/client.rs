@@ -35,6 +35,9 @@ pub(super) fn headers(
     key: Option<&(KeyHeader, ApiKey)>,
     further: &[(String, ApiKey)],
 ) -> Result<HeaderMap, ModelFailure> {
+    if key.is_some_and(|(_, key)| key.reveal().trim().is_empty()) {
+        return Err(ModelFailure::new(FailureKind::Authentication, "the key is empty"));
+    }
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -117,10 +120,12 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_no_header_carries_is_not_shown() {
+    fn a_key_that_is_empty_or_that_no_header_carries_is_refused_and_not_shown() {
         let key = (KeyHeader::Bearer, ApiKey::from("sk-\nsecret"));
         let failure = headers(Some(&key), &[]).unwrap_err();
         assert!(failure.kind == FailureKind::Request && !failure.message.contains("secret"), "{failure}");
+        let empty = (KeyHeader::Bearer, ApiKey::from(" "));
+        assert_eq!(headers(Some(&empty), &[]).unwrap_err().kind, FailureKind::Authentication);
         let failure = headers(None, &[("a b".to_owned(), ApiKey::from("v"))]).unwrap_err();
         assert!(failure.message.contains("`a b`"), "{failure}");
     }

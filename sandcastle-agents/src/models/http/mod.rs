@@ -130,7 +130,7 @@ impl Service {
         let address = Url::parse(&self.base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         address.filter(Url::has_host).ok_or_else(|| {
             let problem =
-                "the base address of the service is none: it has to begin with `https://` or `http://`";
+                "the base address of the service does not begin with `https://` or `http://` and the name of a host";
             ModelFailure::new(FailureKind::Request, problem)
         })
     }

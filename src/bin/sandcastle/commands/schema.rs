@@ -57,7 +57,8 @@ fn lower_for(dialect: Dialect, file: &Path, reporter: &Reporter) -> Result<(), F
 fn cannot_carry(lowering: &Lowering) -> Failure {
     let reasons: String = lowering.refused.iter().map(|refusal| format!("\n  {refusal}")).collect();
     let what = format!("carry the schema in the dialect `{}`:{reasons}", lowering.dialect);
-    let mut failure = Failure::of_kind(Exit::Usage, "invalid-output", what);
+    let mut failure = Failure::of_kind(Exit::Usage, "invalid-output", what)
+        .with_hint("change the schema there; asked for by the tag, its answer can have any shape");
     failure.json["dialect"] = json!(lowering.dialect);
     failure.json["refused"] = json!(lowering.refused);
     failure
