@@ -42,6 +42,15 @@ impl Definitions {
         self.name(pointer)
     }
 
+    /// Gives the root a name, too.
+    pub(super) fn name_root(&mut self) {
+        if !self.names.contains_key("") {
+            let name = self.new_name("root");
+            self.names.insert(String::new(), name);
+        }
+    }
+
+    /// Returns the name of a definition; the root has none, unless it was given one.
     pub(super) fn name(&self, pointer: &str) -> String {
         self.names.get(pointer).cloned().unwrap_or_default()
     }

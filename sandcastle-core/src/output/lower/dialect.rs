@@ -7,7 +7,7 @@ use super::Dialect;
 use super::pattern::Patterns;
 use super::rules::{
     AllOf, Beside, Bounds, Clash, Constants, Lengths, Members, Names, Objects, OneOf, Optional, Recursion,
-    References, Rules, Unions,
+    References, Rules, ToRoot, Unions,
 };
 
 const NO_SHAPE: &[&str] =
@@ -50,6 +50,7 @@ const CLAUDE_CODE: Rules = Rules {
     objects: Objects::Open,
     optional: Optional::Kept,
     references: References::Kept,
+    to_root: ToRoot::Kept,
     recursion: Recursion::Allowed,
     beside_reference: Beside::Kept,
     unions: Unions::Mixed,
@@ -72,6 +73,7 @@ const ANTHROPIC: Rules = Rules {
     objects: Objects::Closed,
     optional: Optional::Kept,
     references: References::Kept,
+    to_root: ToRoot::Kept,
     recursion: Recursion::Refused,
     beside_reference: Beside::Inlined,
     unions: Unions::Alone,
@@ -103,6 +105,7 @@ const OPENAI: Rules = Rules {
     objects: Objects::Closed,
     optional: Optional::Nullable,
     references: References::Kept,
+    to_root: ToRoot::Kept,
     recursion: Recursion::Allowed,
     beside_reference: Beside::Wrapped,
     unions: Unions::Alone,
@@ -125,6 +128,7 @@ const GEMINI: Rules = Rules {
     objects: Objects::Open,
     optional: Optional::Kept,
     references: References::Kept,
+    to_root: ToRoot::Kept,
     recursion: Recursion::ThroughOptional,
     beside_reference: Beside::Wrapped,
     unions: Unions::Alone,
@@ -158,6 +162,7 @@ const LLAMA_CPP: Rules = Rules {
     objects: Objects::Open,
     optional: Optional::Kept,
     references: References::Inlined,
+    to_root: ToRoot::Defined,
     recursion: Recursion::Allowed,
     beside_reference: Beside::Inlined,
     unions: Unions::Alone,

@@ -21,6 +21,7 @@ pub(super) struct Rules {
     pub(super) objects: Objects,
     pub(super) optional: Optional,
     pub(super) references: References,
+    pub(super) to_root: ToRoot,
     pub(super) recursion: Recursion,
     pub(super) beside_reference: Beside,
     pub(super) unions: Unions,
@@ -88,6 +89,14 @@ pub(super) enum Optional {
 pub(super) enum References {
     Kept,
     Inlined,
+}
+
+/// What becomes of a reference to the whole schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ToRoot {
+    Kept,
+    /// The whole schema is one of its definitions as well, since only those can be referred to.
+    Defined,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use super::definitions::Definitions;
 use super::merge::merge;
 use super::node::{Node, Word, Words};
 use super::report::Report;
-use super::rules::{AllOf, Beside, Clash, Recursion, References, Rules};
+use super::rules::{AllOf, Beside, Clash, Recursion, References, Rules, ToRoot};
 use super::wire::{Part, Wire};
 use crate::output::pointer;
 
@@ -79,7 +79,8 @@ impl<'s> Walker<'s> {
             let copy = self.node(&Node::raw(pointer.clone(), schema));
             copied.insert(pointer, (copy, std::mem::take(&mut self.report)));
         }
-        let mut named = Vec::new();
+        let root = self.definitions.name("");
+        let mut named = if root.is_empty() { Vec::new() } else { vec![(root, wire.clone())] };
         for pointer in self.declared(copied.keys()) {
             if let Some((copy, report)) = copied.remove(&pointer) {
                 named.push((self.definitions.name(&pointer), copy));
@@ -286,8 +287,11 @@ impl<'s> Walker<'s> {
 
     /// Writes a reference, with what describes it.
     fn reference(&mut self, at: &str, pointer: &str, notes: &Words<'s>) -> Wire {
+        if pointer.is_empty() && self.rules.to_root == ToRoot::Defined {
+            self.definitions.name_root();
+        }
         let name = self.definitions.refer(pointer, at, self.optional > 0);
-        let reference = if pointer.is_empty() { "#".to_owned() } else { format!("#/$defs/{name}") };
+        let reference = if name.is_empty() { "#".to_owned() } else { format!("#/$defs/{name}") };
         let mut wire = self.written(at, notes);
         let reference = Part::Data(reference.into());
         if self.rules.beside_reference == Beside::Wrapped && !wire.is_empty() {
