@@ -61,6 +61,32 @@ pub(crate) enum Service {
     Other,
 }
 
+/// How services word, in small letters, that they do not take a schema or have no structured output for a model. Of those
+/// with a second part, both are there. A schema of a tool that is not ours may be meant by some; asking by words then fails
+/// in the same way.
+const REFUSALS: &[(&str, &str)] = &[
+    ("invalid_json_schema", ""),
+    ("invalid schema for response_format", ""),
+    ("invalid schema for text.format", ""),
+    ("output_schema is not supported", ""),
+    ("json_schema", "not supported"),
+    ("response_format", "not supported"),
+    ("text.format", "not supported"),
+    ("output_config", "not supported"),
+    ("output_config", "not permitted"),
+    ("output_config.format", ""),
+    ("input_schema", ""),
+    ("compiled grammar is too large", ""),
+    ("schema is too complex", ""),
+    ("failed to parse grammar", ""),
+];
+
+/// Tells whether a service says that it does not take the schema of the answer.
+pub(crate) fn is_refusal_of_schema(message: &str) -> bool {
+    let lower = message.to_ascii_lowercase();
+    REFUSALS.iter().any(|(one, other)| lower.contains(one) && lower.contains(other))
+}
+
 impl NativeFacts {
     /// Completes what a program says of itself by what is known of it.
     pub(crate) fn complete(
@@ -91,6 +117,31 @@ mod tests {
             let [year, month, day] = row.seen.split('-').collect::<Vec<_>>()[..] else { panic!("{row:?}") };
             assert!(year.len() == 4 && month.len() == 2 && day.len() == 2, "{row:?}");
             assert!(!row.sources.is_empty() && !row.models.is_empty(), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn case_075_and_097_refusals_of_a_schema_are_known_in_the_words_of_many_services() {
+        for message in [
+            "The compiled grammar is too large, which would cause performance issues.",
+            "Schema is too complex for compilation",
+            "output_config.format: Extra inputs are not permitted",
+            "output_config: not supported by this model",
+            "tools.12.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12",
+            "Invalid schema for response_format 'codex_output_schema': In context=(), schema must have type 'object'",
+            "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model.",
+            "Unsupported parameter: 'text.format' is not supported with this model.",
+        ] {
+            assert!(is_refusal_of_schema(message), "{message}");
+        }
+        for message in [
+            "prompt is too long: 210000 tokens > 200000 maximum",
+            "output_config.effort: Input should be 'low', 'medium' or 'high'",
+            "messages.1.content: Field required",
+            "Invalid schema for function 'mcp__x__y': array schema missing items",
+            "This model is not supported.",
+        ] {
+            assert!(!is_refusal_of_schema(message), "{message}");
         }
     }
 

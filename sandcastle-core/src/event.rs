@@ -18,8 +18,8 @@ pub enum AgentEvent {
         /// The id to resume it with.
         id: SessionId,
     },
-    /// The program has taken the schema that it is to hold the answer to. Said by programs that would drop one without a
-    /// word.
+    /// The program has taken the schema that it is to hold the answer to, or tells nothing against it. Said of programs that
+    /// would drop one without a word.
     SchemaTaken,
     /// The main agent said something. Pieces are joined without separators.
     Text {

@@ -92,7 +92,9 @@ impl ClaudeDecoder {
         if event.parent_tool_use_id.is_none() && self.session.as_ref() != Some(&id) {
             self.session = Some(id.clone());
             let beginning: Beginning<'_> = serde_json::from_slice(line).ok()?;
-            if beginning.tools.iter().flat_map(|tools| tools.iter()).any(|tool| **tool == *OUTPUT_TOOL) {
+            // Only a list without the tool says that the schema was dropped.
+            let lacks_tool = |tools: &[Text<'_>]| tools.iter().all(|tool| **tool != *OUTPUT_TOOL);
+            if !beginning.tools.as_ref().is_some_and(|tools| lacks_tool(tools)) {
                 events.push(AgentEvent::SchemaTaken);
             }
             events.push(AgentEvent::Session { id });

@@ -6,6 +6,7 @@
 use sandcastle_core::event::FailureKind;
 
 use crate::http_status::failure_of;
+use crate::native::is_refusal_of_schema;
 
 /// How the program words that it has no such session, on both of its outputs: by an id, and by what is no id of its.
 const UNKNOWN_SESSION: [&str; 2] =
@@ -21,9 +22,15 @@ pub(super) fn of_start(stderr: &str) -> Option<FailureKind> {
     if is_unknown_session(stderr) {
         return Some(FailureKind::SessionNotFound);
     }
-    let names_the_schema =
-        |line: &str| line.trim_start_matches("Error:").trim_start().starts_with("--json-schema");
-    stderr.lines().any(names_the_schema).then_some(FailureKind::SchemaRefused)
+    stderr.lines().any(is_about_the_schema).then_some(FailureKind::SchemaRefused)
+}
+
+/// Tells whether the program says that it has no option for a schema, or cannot take what it was given.
+fn is_about_the_schema(line: &str) -> bool {
+    let lower = line.trim_start().to_ascii_lowercase();
+    let is_error =
+        lower.starts_with("error") && ["--json-schema", "json schema"].iter().any(|it| lower.contains(it));
+    is_error || lower.starts_with("--json-schema")
 }
 
 /// What is known of a failed turn; an empty text is unknown.
@@ -41,6 +48,7 @@ pub(super) struct Symptoms<'a> {
 
 pub(super) fn classify(symptoms: &Symptoms<'_>) -> FailureKind {
     by_outcome(symptoms)
+        .or_else(|| refused_schema(symptoms))
         .or_else(|| symptoms.status.and_then(failure_of))
         .or_else(|| by_class(symptoms.class))
         .or_else(|| by_message(symptoms.message))
@@ -61,6 +69,11 @@ fn by_outcome(symptoms: &Symptoms<'_>) -> Option<FailureKind> {
         (_, _, "max_tokens") => Some(FailureKind::OutputLimit),
         _ => None,
     }
+}
+
+fn refused_schema(symptoms: &Symptoms<'_>) -> Option<FailureKind> {
+    let may_be = symptoms.status.is_none_or(|status| matches!(status, 400 | 422));
+    (may_be && is_refusal_of_schema(symptoms.message)).then_some(FailureKind::SchemaRefused)
 }
 
 fn by_class(class: &str) -> Option<FailureKind> {
@@ -116,9 +129,13 @@ mod tests {
             of_start("No conversation found with session ID: x\n"),
             Some(FailureKind::SessionNotFound)
         );
-        for refusal in
-            ["Error: --json-schema is not a valid JSON Schema: x", "--json-schema must be a JSON object"]
-        {
+        for refusal in [
+            "Error: --json-schema is not a valid JSON Schema: x",
+            "--json-schema must be a JSON object",
+            "error: option '--json-schema <schema>' argument is invalid",
+            "error: unknown option '--json-schema'",
+            "Error: Invalid JSON schema: unknown format \"uint32\"",
+        ] {
             assert_eq!(
                 of_start(&format!("note\n{refusal}\n")),
                 Some(FailureKind::SchemaRefused),
@@ -126,6 +143,15 @@ mod tests {
             );
         }
         assert_eq!(of_start("a tool said: --json-schema is odd"), None);
+    }
+
+    #[test]
+    fn case_075_a_refusal_of_the_schema_by_the_service_is_known_by_its_wording() {
+        let kind = |status, message| classify(&Symptoms { status, message, ..Symptoms::default() });
+        let message = "API Error: 400 The compiled grammar is too large";
+        assert_eq!([Some(400), None].map(|status| kind(status, message)), [FailureKind::SchemaRefused; 2]);
+        assert_eq!(kind(Some(529), message), FailureKind::Transport);
+        assert_eq!(kind(Some(400), "API Error: 400 messages.1: bad"), FailureKind::Request);
     }
 
     #[test]

@@ -3,19 +3,17 @@
 //! The program gives one sentence for a person and nothing for a program; a rejected request is the service's own JSON
 //! body. The wordings are those of the program, the statuses those of the service.
 
-use crate::http_status::failure_of;
 use sandcastle_core::event::FailureKind;
 use serde::Deserialize;
 
 use crate::excerpt::message;
+use crate::http_status::failure_of;
 use crate::json::{Lenient, Text};
+use crate::native::is_refusal_of_schema;
 
 /// Parts of messages in the order in which they are looked for: what is told of a stream that broke off is surer than
 /// that it did, and the service's own words are surer than a number.
 const WORDINGS: &[(&str, FailureKind)] = &[
-    ("invalid_json_schema", FailureKind::SchemaRefused),
-    ("invalid schema for response_format", FailureKind::SchemaRefused),
-    ("output_schema is not supported", FailureKind::SchemaRefused),
     ("max_output_tokens", FailureKind::OutputLimit),
     ("content_filter", FailureKind::Filtered),
     ("no rollout found", FailureKind::SessionNotFound),
@@ -43,6 +41,9 @@ const WORDINGS: &[(&str, FailureKind)] = &[
 ];
 
 pub(super) fn classify(text: &str) -> FailureKind {
+    if is_refusal_of_schema(text) {
+        return FailureKind::SchemaRefused;
+    }
     let lower = message(text).to_ascii_lowercase();
     let worded = WORDINGS.iter().find(|(words, _)| lower.contains(words)).map(|&(_, kind)| kind);
     worded.or_else(|| status(&lower).and_then(failure_of)).unwrap_or(FailureKind::Other)
@@ -50,8 +51,22 @@ pub(super) fn classify(text: &str) -> FailureKind {
 
 /// Classifies a failure that the program reports on its error output before it begins a turn.
 pub(super) fn of_start(stderr: &str) -> Option<FailureKind> {
+    if stderr.lines().any(is_about_the_schema) {
+        return Some(FailureKind::SchemaRefused);
+    }
     let line = stderr.lines().rev().find(|line| line.starts_with("Error: "))?;
     Some(classify(line)).filter(|kind| *kind == FailureKind::SessionNotFound)
+}
+
+/// Tells whether the program says that it has no option for a schema, or cannot read what it was given.
+fn is_about_the_schema(line: &str) -> bool {
+    let said = line.trim_start_matches("Error: ").to_ascii_lowercase();
+    let beginnings = [
+        "error: unexpected argument '--output-schema'",
+        "failed to read output schema",
+        "output schema file",
+    ];
+    beginnings.iter().any(|beginning| said.starts_with(beginning))
 }
 
 /// Takes the sentence out of a JSON body.

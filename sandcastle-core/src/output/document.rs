@@ -30,11 +30,19 @@ pub(crate) fn block_of(spec: &OutputSpec, lowering: &Lowering, text: &str) -> Re
 pub(crate) fn explain(mut error: ExtractError, spec: &OutputSpec, lowering: &Lowering) -> ExtractError {
     let wrapped = error.value.as_ref().and_then(Value::as_object).filter(|fields| fields.len() == 1);
     let Some((key, inner)) = wrapped.and_then(|fields| fields.iter().next()) else { return error };
-    let fits = |value: &Value| spec.read_block(&lowering.lift(value.clone()).to_string()).is_ok();
-    if fits(inner) {
-        let message = "is the value that was asked for: give it alone, without an object around it";
-        error.problems.insert(0, Problem::bounded(&pointer::join("", key), message));
-    }
+    let fits = |value: Value| spec.read_block(&lowering.lift(value).to_string()).is_ok();
+    let message = if fits(inner.clone()) {
+        "is the value that was asked for: give it alone, without an object around it"
+    } else if inner
+        .as_str()
+        .and_then(|text| read::read(text).ok())
+        .is_some_and(|inner| fits(inner.value.clone()))
+    {
+        "is the value that was asked for, encoded twice: give the value itself, without an object around it"
+    } else {
+        return error;
+    };
+    error.problems.insert(0, Problem::bounded(&pointer::join("", key), message));
     error
 }
 
@@ -85,6 +93,9 @@ mod tests {
             assert!(error.problems[0].message.contains("without an object around it"), "{error:#}");
             assert!(error.problems.len() > 1, "{error:#}");
         }
+        let error = judged(r#"{"result":"{\"n\":1}"}"#).unwrap_err();
+        assert_eq!((error.stage(), &*error.problems[0].path), (Stage::SchemaValidate, "/result"));
+        assert!(error.problems[0].message.contains("encoded twice"), "{error:#}");
         assert!(
             judged(r#"{"m":1}"#)
                 .unwrap_err()

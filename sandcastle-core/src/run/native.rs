@@ -30,6 +30,13 @@ pub(super) enum Document {
     Oversize(String),
 }
 
+impl Document {
+    /// Tells whether there is nothing in it, as in a last message of white space.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Self::Text(text) if text.trim().is_empty())
+    }
+}
+
 impl Heard {
     /// Begins to listen, if the turn has a schema.
     pub(super) fn new(ask: &Ask<'_>) -> Option<Self> {
@@ -50,6 +57,8 @@ impl Heard {
             (AgentEvent::Session { .. }, _) => self.has_begun = true,
             (AgentEvent::Text { text }, AnswerPlace::LastMessage) => self.document = Some(document(text)),
             (AgentEvent::TurnCompleted { structured, .. }, AnswerPlace::Value) => {
+                // Who gives a value has taken the schema, whatever was said before.
+                self.is_taken |= structured.is_some();
                 self.document = structured.clone().map(Document::Value);
             }
             _ => {}
@@ -58,12 +67,12 @@ impl Heard {
 
     /// Tells whether the turn is over because it can no longer bring what it is for.
     pub(super) fn is_in_vain(&self) -> bool {
-        self.has_begun && self.is_dropped() && self.when_dropped == WhenDropped::End
+        self.is_dropped() && self.when_dropped == WhenDropped::End
     }
 
-    /// Tells, of a turn that has begun, whether the program has dropped the schema without a word.
+    /// Tells whether the program has dropped the schema without a word. One that has not even begun has said nothing.
     pub(super) fn is_dropped(&self) -> bool {
-        self.confirmation == Confirmation::Event && !self.is_taken
+        self.confirmation == Confirmation::Event && self.has_begun && !self.is_taken
     }
 
     pub(super) fn document(self) -> Option<Document> {

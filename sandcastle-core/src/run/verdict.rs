@@ -93,7 +93,7 @@ fn native(
     if heard.is_dropped() {
         return Verdict::SchemaRefused(DROPPED.to_owned());
     }
-    let verdict = match heard.document() {
+    let verdict = match heard.document().filter(|found| !found.is_empty()) {
         Some(found) => judged(found, lowering, spec, judge),
         None => Verdict::without_value(spec, "the agent reports success and gave none"),
     };

@@ -283,3 +283,22 @@ async fn the_value_of_claude_code_is_in_its_result() {
     assert!(error.to_string().contains("after 5 attempts"), "{error}");
     assert_eq!(error.work().unwrap().attempts[0].outcome, AttemptOutcome::NativeMissing);
 }
+
+/// A stream that does not say which tools there are says nothing against the schema.
+#[tokio::test]
+async fn case_050_only_a_list_of_tools_tells_that_a_schema_was_dropped() {
+    let value = claude_ends(&json!({ "structured_output": { "n": 5 } }));
+    let begins = json!({ "type": "system", "subtype": "init", "session_id": "s-1" });
+    for beginning in [vec![], vec![begins.clone()], vec![claude_begins(&["Bash"])]] {
+        let with = [beginning.clone(), vec![claude_says("Done."), value.clone()]].concat();
+        let result = Stand::claude(&with).await.by_claude(Auto, TAGGED).await.unwrap();
+        assert_eq!((result.output, result.answer_guarantee), (N { n: 5 }, Some(AnswerGuarantee::Native)));
+    }
+    for beginning in [vec![], vec![begins]] {
+        let without = [beginning, vec![claude_says(GOOD), claude_ends(&json!({}))]].concat();
+        let stand = Stand::claude(&without).await;
+        assert_eq!(stage_of(stand.by_claude(Native, TAGGED).await), Stage::Missing);
+        let result = stand.by_claude(Auto, TAGGED).await.unwrap();
+        assert_eq!((result.output, result.answer_guarantee), (N { n: 5 }, Some(AnswerGuarantee::Tag)));
+    }
+}

@@ -46,6 +46,7 @@ impl Definitions {
         self.name(pointer)
     }
 
+    /// Returns the name of a definition; the root has none, unless it was given one.
     pub(super) fn name(&self, pointer: &str) -> String {
         self.names.get(pointer).cloned().unwrap_or_default()
     }

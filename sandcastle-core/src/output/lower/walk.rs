@@ -79,7 +79,8 @@ impl<'s> Walker<'s> {
             let copy = self.node(&Node::raw(pointer.clone(), schema));
             copied.insert(pointer, (copy, std::mem::take(&mut self.report)));
         }
-        let mut named = Vec::new();
+        let root = self.definitions.name("");
+        let mut named = if root.is_empty() { Vec::new() } else { vec![(root, wire.clone())] };
         for pointer in self.declared(copied.keys()) {
             if let Some((copy, report)) = copied.remove(&pointer) {
                 named.push((self.definitions.name(&pointer), copy));

@@ -12,6 +12,10 @@ use super::sentence;
 use super::treatment::Treatment;
 use super::walk::Walker;
 use super::wire::{Part, Wire};
+use crate::output::pointer;
+
+/// Why a value needs a type.
+const NO_TYPE: &str = "is missing: this wire carries no value of any type";
 
 /// What became of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +38,9 @@ impl<'s> Walker<'s> {
         }
         let partial = std::mem::take(&mut self.partial) || self.is_refused(at);
         if self.rules.objects == Objects::Closed && !partial && !words.has_any(&["type", "allOf"]) {
-            self.report.refuse(at, "type", "is missing: this wire carries no value of any type");
+            self.report.refuse(at, "type", NO_TYPE);
+        } else if self.rules.objects == Objects::Closed && !partial && has_any_items(&words) {
+            self.report.refuse(&pointer::join(at, "items"), "type", NO_TYPE);
         }
         self.written(at, &words)
     }
@@ -242,6 +248,12 @@ impl Walker<'_> {
             self.report.refuse(at, "required", format!("names `{name}`, which is not declared"));
         }
     }
+}
+
+/// Tells whether there may be a list, and nothing is said of what is in it.
+fn has_any_items(words: &Words<'_>) -> bool {
+    let is_list = words.types().is_some_and(|types| types.has("array"));
+    is_list && !words.has_any(&["items", "prefixItems", "allOf", "enum", "const"])
 }
 
 /// Puts sentences behind the description.
