@@ -88,7 +88,9 @@ impl AddAssign for Usage {
         add(&mut self.cache_creation_input_tokens, other.cache_creation_input_tokens);
         add(&mut self.cache_read_input_tokens, other.cache_read_input_tokens);
         add(&mut self.output_tokens, other.output_tokens);
-        self.cost_usd = match (self.cost_usd, other.cost_usd) {
+        // Nor may one give back what was spent.
+        let told = other.cost_usd.filter(|cost| *cost >= 0.0);
+        self.cost_usd = match (self.cost_usd, told) {
             (Some(a), Some(b)) => Some(a + b),
             (a, b) => a.or(b),
         };

@@ -103,6 +103,12 @@ impl Price {
         self
     }
 
+    /// Tells whether every part of it is a number from zero.
+    pub(crate) fn is_one(&self) -> bool {
+        let parts = [self.input, self.output, self.cache_creation, self.cache_read];
+        parts.iter().all(|part| part.is_finite() && *part >= 0.0)
+    }
+
     /// Returns what `usage` costs, in US dollars.
     #[must_use]
     pub fn of(&self, usage: &Usage) -> f64 {

@@ -3,9 +3,11 @@
 //! Only trouble of the way is met with patience: what the service says about the request itself will be the same the next
 //! time. Nothing of this reaches the model, and none of it is an attempt at an output.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
+use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 use super::event::{ModelRunEvent, ServedBy};
@@ -85,7 +87,12 @@ impl Caller<'_> {
     ) -> Result<Result<ModelAnswer, ModelFailure>, CutOff> {
         let audience = &ledger.audience;
         let mut listener = |piece: ModelPiece| audience.tell(&told(piece, answer_tool));
-        let mut answered = self.watch.over(model.answer(request, &mut listener)).await?;
+        // The call itself is made inside, so that a panic of it is caught as one of its future is.
+        let asked = async { model.answer(request, &mut listener).await };
+        let asked = AssertUnwindSafe(asked).catch_unwind();
+        let panicked =
+            |_| Err(ModelFailure::new(FailureKind::Other, "the code that calls the model panicked"));
+        let mut answered = self.watch.over(asked).await?.unwrap_or_else(panicked);
         let usage = match &mut answered {
             Ok(answer) => &mut answer.usage,
             Err(failure) => &mut failure.usage,

@@ -124,8 +124,16 @@ fn check_tools(settings: &Settings) -> Result<()> {
     Ok(())
 }
 
-/// Money can be limited only where it is known what is spent.
+/// Money can be limited only where it is known what is spent, and counted only at prices that are some.
 fn check_prices(settings: &Settings) -> Result<()> {
+    let models = std::iter::once(&settings.model).chain(&settings.alternates);
+    if let Some((model, price)) =
+        models.filter_map(|model| Some((model, model.price()?))).find(|(_, price)| !price.is_one())
+    {
+        let who = ServedBy::of(&**model);
+        return Err(invalid(format!("count the cost of {who} at {price:?}"))
+            .with_hint("a price is a number from zero, in US dollars for a million tokens"));
+    }
     if settings.budget.max_cost.is_none() {
         return Ok(());
     }

@@ -4,13 +4,11 @@
 //! what is there of it would do. The strategy says what is judged, and nothing else is: a value in a tag is no answer
 //! where the service was to give it, nor the other way round.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use super::plan::{Plan, PlannedOutput};
 use crate::model::{ModelAnswer, ModelStop, ToolCall};
 use crate::output::locate::Locator;
 use crate::output::lower::Lowering;
-use crate::output::{AnswerForm, ExtractError, OutputSpec};
+use crate::output::{AnswerForm, ExtractError, OutputSpec, ladder};
 
 /// Judges what an answer says in the place of a block, and keeps its value if it is good.
 pub(super) type Judge<'a> = dyn FnMut(&str) -> Result<(), ExtractError> + Send + 'a;
@@ -72,10 +70,8 @@ pub(super) fn on_text(
     judged(&lifted, spec, judge).map_err(|error| error.about(raw))
 }
 
-/// Calls the judge, whose type or validator is the caller's and may panic.
 fn judged(text: &str, spec: &OutputSpec, judge: &mut Judge<'_>) -> Result<(), ExtractError> {
-    catch_unwind(AssertUnwindSafe(|| judge(text)))
-        .unwrap_or_else(|_| Err(ExtractError::panicked(spec.tag(), text)))
+    ladder::judged(spec.tag(), text, judge)
 }
 
 fn locator(spec: &OutputSpec, text: &str) -> Locator {

@@ -72,7 +72,8 @@ impl Ladder {
         {
             let Some(made) = made else { continue };
             let good = made.and_then(|value| {
-                judge(&block_of(&value, format)).map_err(|error| format!("use its value: {error}"))
+                let block = block_of(&value, format);
+                judged(&error.tag, &block, judge).map_err(|error| format!("use its value: {error}"))
             });
             match good {
                 Ok(()) => return Descent { reached: Some(rung), failed },
@@ -88,6 +89,15 @@ impl Ladder {
         let made = catch_unwind(AssertUnwindSafe(|| fallback(error)));
         Some(made.unwrap_or_else(|_| Err("it panicked".to_owned())))
     }
+}
+
+/// Calls a judge, whose type or validator is the caller's: a panic of it must not cost what was done before it.
+///
+/// # Errors
+/// What the judge says, or that it panicked.
+pub(crate) fn judged(tag: &str, block: &str, judge: &mut BlockJudge<'_>) -> Result<(), ExtractError> {
+    catch_unwind(AssertUnwindSafe(|| judge(block)))
+        .unwrap_or_else(|_| Err(ExtractError::panicked(tag, block)))
 }
 
 /// Returns a value as the block that an answer would have.
@@ -164,6 +174,18 @@ mod tests {
         let (descent, kept) = descend(&spec().fallback(|error| Err(error.to_string())));
         assert_eq!((descent.reached, kept), (None, None));
         assert_eq!(descent.failed, ["the fallback function: no `<result>` block"]);
+    }
+
+    #[test]
+    fn a_judge_that_panics_on_a_value_leaves_the_next_one() {
+        let spec = spec().fallback(|_| Ok(json!({ "n": 1 }))).canned(json!({ "n": 2 })).unwrap();
+        let error = spec.extract("nothing").unwrap_err();
+        let descent = spec.ladder().descend(&error, spec.format(), &mut |block| match block {
+            r#"{"n":1}"# => panic!("at the disco"),
+            _ => Ok(()),
+        });
+        assert_eq!(descent.reached, Some(Rung::Canned));
+        assert!(descent.failed[0].contains("panicked"), "{descent:?}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ use super::trace;
 use super::workplace::{Work, Workplace};
 use crate::error::{ErrorKind, Result};
 use crate::event::StopReason;
-use crate::output::ladder::Ladder;
+use crate::output::ladder::{self, Ladder};
 use crate::output::{ExtractError, OutputSpec};
 use crate::prompt::{self, Branches};
 use crate::session::SessionRequest;
@@ -111,7 +111,8 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
     let spec = contract.spec();
     let checked = entry::check(&settings, spec.as_deref()).await?;
     let (job, mut ledger) = Job::begin(settings, checked)?;
-    let mut judge = |block: &str| contract.judge(block);
+    let tag = spec.as_ref().map_or("", |spec| spec.tag()).to_owned();
+    let mut judge = |block: &str| ladder::judged(&tag, block, &mut |block| contract.judge(block));
     let span = job.span();
     let ending = go(&job, spec.as_deref(), &mut judge, &mut ledger).instrument(span).await;
     if ending.is_ok() {

@@ -126,3 +126,32 @@ async fn a_run_that_is_cancelled_already_asks_nothing() {
     assert!(asking(&model).cancel(token).await.unwrap_err().is_cancelled());
     assert!(model.requests().is_empty());
 }
+
+#[tokio::test]
+async fn a_price_is_a_number_from_zero() {
+    for price in
+        [Price::new(f64::NAN, 1.0), Price::new(1.0, -1.0), Price::new(0.0, 1.0).cached(f64::INFINITY, 0.0)]
+    {
+        let model = ScriptedModel::new().price(price).answer(GOOD);
+        let error = asking(&model).max_cost(1.0).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidOptions, "{error}");
+        assert!(model.requests().is_empty(), "{price:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_cost_that_is_none_gives_nothing_back() {
+    let told = |cost| {
+        let mut answer = using(BAD, 1);
+        answer.usage.cost_usd = Some(cost);
+        answer
+    };
+    for absurd in [-100.0, f64::NAN, f64::NEG_INFINITY] {
+        let model = [told(0.6), told(absurd), told(0.6), told(0.6)]
+            .into_iter()
+            .fold(ScriptedModel::new().price(a_dollar_each()), ScriptedModel::reply);
+        let error = asking(&model).max_cost(1.0).max_retries(5).await.unwrap_err();
+        assert_eq!(model.requests().len(), 3, "{absurd}: {error}");
+        assert!(error.spent().is_some(), "{error}");
+    }
+}

@@ -85,3 +85,44 @@ async fn a_tag_of_any_name_makes_a_name_that_services_take() {
     let name = super::super::plan::answer_tool_name(&tag, &[]);
     assert!(name.len() == 64 && name.starts_with("respond_with___xxx"), "{name}");
 }
+
+/// A model of the caller's own, with a mistake in it.
+#[derive(Debug)]
+struct Careless;
+
+impl crate::model::Model for Careless {
+    fn provider(&self) -> &str {
+        "careless"
+    }
+
+    fn name(&self) -> &str {
+        "c-1"
+    }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a ModelRequest,
+        _: &'a mut crate::model::ModelListener<'a>,
+    ) -> crate::model::ModelFuture<'a> {
+        panic!("at the disco")
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_panics_is_one_that_fails() {
+    let error = ModelRun::new(Careless).prompt("Count.").output_spec(spec()).await.unwrap_err();
+    assert!(error.to_string().contains("`c-1` of `careless`"), "{error}");
+    assert!(format!("{error:#}").contains("panicked") || error.to_string().contains("panicked"), "{error:#}");
+}
+
+#[tokio::test]
+async fn a_validator_that_panics_on_a_fallback_leaves_the_canned_value() {
+    let spec = OutputSpec::checked("result", |value: &Value| match value["n"].as_u64() {
+        Some(1) => panic!("at the disco"),
+        Some(_) => Ok(()),
+        None => Err(vec![Problem::new("/n", "is no number")]),
+    });
+    let spec = spec.unwrap().fallback(|_| Ok(json!({ "n": 1 }))).canned(json!({ "n": 2 })).unwrap();
+    let result = ModelRun::new(answering([BAD])).prompt("Count.").output_spec(spec).await.unwrap();
+    assert_eq!(result.output["n"], 2);
+}

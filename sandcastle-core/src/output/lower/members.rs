@@ -1,4 +1,4 @@
-//! The values that a schema lists and the length of its tuples, in the form that a dialect has for them.
+//! The values that a schema lists, the length of its tuples and its bounds, in the form that a dialect has for them.
 
 use serde_json::Value;
 
@@ -6,6 +6,14 @@ use super::keyword::{NOTES, Types, size};
 use super::node::{Node, Word, Words};
 use super::rules::Constants;
 use super::walk::Walker;
+
+/// Bounds from below, and those from above.
+const BOUNDS: [(&str, &str); 4] = [
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+    ("minimum", "maximum"),
+];
 
 impl<'s> Walker<'s> {
     /// Leaves among the listed values those of the right type, names their type where that is needed, and writes a constant
@@ -43,6 +51,17 @@ impl<'s> Walker<'s> {
         words.take("enum");
         words.set_before("const", "enum", Word::Data(vec![value].into()));
         words.take("const");
+    }
+
+    /// Refuses bounds between which there is nothing: some services do not survive a grammar of them.
+    pub(super) fn check_bounds(&mut self, at: &str, words: &Words<'_>) {
+        for (least, most) in BOUNDS {
+            let pair =
+                words.data(least).and_then(Value::as_f64).zip(words.data(most).and_then(Value::as_f64));
+            if pair.is_some_and(|(least, most)| least > most) {
+                self.report.refuse(at, least, format!("leaves no value, with `{most}` beside it"));
+            }
+        }
     }
 
     /// Writes the end of a tuple as a number of items.

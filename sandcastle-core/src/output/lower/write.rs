@@ -29,6 +29,7 @@ impl<'s> Walker<'s> {
     pub(super) fn single(&mut self, at: &str, mut words: Words<'s>) -> Wire {
         self.settle_members(at, &mut words);
         self.settle_tuple(&mut words);
+        self.check_bounds(at, &words);
         if let Some(split) = self.without_null(at, &words) {
             return self.written(at, &split);
         }

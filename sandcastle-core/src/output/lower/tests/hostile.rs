@@ -346,3 +346,24 @@ fn numbers_that_javascript_cannot_tell_apart_are_refused_where_it_compiles_them(
         Some(2)
     );
 }
+
+#[test]
+fn bounds_that_leave_no_value_are_refused_before_a_server_falls_over_them() {
+    for (schema, refusal) in [
+        (json!({ "type": "integer", "minimum": 10, "maximum": 1 }), "`minimum`"),
+        (json!({ "type": "string", "minLength": 5, "maxLength": 2 }), "`minLength`"),
+        (json!({ "type": "array", "items": { "type": "null" }, "minItems": 4, "maxItems": 1 }), "`minItems`"),
+        (json!({ "allOf": [{ "type": "number", "minimum": 0.5 }, { "maximum": 0.25 }] }), "`minimum`"),
+    ] {
+        for dialect in Dialect::ALL {
+            let refusals = refused(&within(&schema), dialect);
+            // These two keep an `allOf` as it is.
+            if schema.get("allOf").is_some() && [Dialect::ClaudeCode, Dialect::Anthropic].contains(&dialect) {
+                assert_eq!(refusals.len(), 0, "{dialect}: {refusals:?}");
+            } else {
+                assert!(refusals[0].starts_with(refusal), "{dialect}: {refusals:?}");
+            }
+        }
+    }
+    sent(&within(&json!({ "type": "integer", "minimum": 1, "maximum": 1 })), Dialect::LlamaCpp);
+}
