@@ -25,8 +25,7 @@ use crate::work::Usage;
 /// Implement it to run an agent that is not built in; the page `guide::custom_agent` of the facade is a complete example.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a coding agent",
-    label = "a run cannot start this",
-    note = "agents are types such as `ClaudeCode` and `Codex`; a model without an agent is asked by `ModelRun::new`"
+    note = "a coding agent implements `Agent`; a model without an agent is asked by `ModelRun::new`"
 )]
 pub trait Agent: Send + Sync + fmt::Debug + 'static {
     /// Returns the name that options, messages and logs use, in kebab case.
