@@ -8,12 +8,12 @@ use sandcastle_core::SchemaSupport;
 use sandcastle_core::Usage;
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::{
-    ModelAnswer, ModelFailure, ModelListener, ModelRequest, OwnTools, Price, ToolChoice,
+    ModelAnswer, ModelFailure, ModelListener, ModelRequest, ModelStop, OwnTools, Price, ToolChoice,
 };
 use serde_json::Value;
 
 use super::capabilities::{self, Capabilities, Official};
-use super::http::{ErrorBody, Framing, Service, cut, frames};
+use super::http::{ErrorBody, Framing, Service, cut, frames, one_line};
 
 /// A provider's protocol.
 pub(crate) trait Wire {
@@ -70,6 +70,15 @@ pub(crate) enum Progress {
     Complete,
 }
 
+/// Whether a service says in its answers what they cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Bill {
+    #[default]
+    Unsaid,
+    /// In US dollars.
+    Said,
+}
+
 /// A model at a service.
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
@@ -82,13 +91,16 @@ pub(crate) struct Endpoint {
     pub(crate) preset: Option<Capabilities>,
     pub(crate) declared: Option<Capabilities>,
     pub(crate) price: Option<Price>,
+    /// At the official address.
+    pub(crate) bill: Bill,
 }
 
 impl Endpoint {
     /// A model at its provider's own address, where the tables hold.
     pub(crate) fn new(provider: &'static str, model: impl Into<String>, service: Service) -> Self {
         let (model, official) = (model.into(), Official::Yes);
-        Self { provider, model, service, official, preset: None, declared: None, price: None }
+        let (preset, declared, price, bill) = (None, None, None, Bill::Unsaid);
+        Self { provider, model, service, official, preset, declared, price, bill }
     }
 
     pub(crate) fn support(&self, tools: OwnTools) -> SchemaSupport {
@@ -105,6 +117,14 @@ impl Endpoint {
         self.price.or_else(|| capabilities::price(self.provider, &self.model, self.official))
     }
 
+    /// Whether costs are said where requests go to: what another server calls a cost may be anything.
+    pub(crate) fn bill(&self) -> Bill {
+        match self.official {
+            Official::Yes => self.bill,
+            Official::No => Bill::Unsaid,
+        }
+    }
+
     /// Calls the service once.
     pub(crate) async fn ask<W: Wire>(
         &self,
@@ -115,11 +135,26 @@ impl Endpoint {
         let mut reader = wire.reader();
         let asked = self.converse(wire, request, &mut reader, listener).await;
         let usage = reader.usage();
-        asked.and_then(|()| reader.finish()).map_err(|mut failure| {
-            failure.message = cut(&self.service.mask(&failure.message)).to_owned();
-            failure.usage = usage;
-            failure
-        })
+        match asked.and_then(|()| reader.finish()) {
+            Ok(mut answer) => {
+                // Unlike what the model says, this is shown as it is.
+                answer.served_by = answer.served_by.map(|name| self.shown(&name));
+                if let ModelStop::Other(reason) = &mut answer.stop {
+                    *reason = self.shown(reason);
+                }
+                Ok(answer)
+            }
+            Err(mut failure) => {
+                failure.message = self.shown(&failure.message);
+                failure.usage = usage;
+                Err(failure)
+            }
+        }
+    }
+
+    /// A service's words for a person: on one line, without keys, and not too many.
+    fn shown(&self, words: &str) -> String {
+        cut(&self.service.mask(&one_line(words))).to_owned()
     }
 
     async fn converse<W: Wire>(
@@ -210,6 +245,16 @@ macro_rules! provider {
                 self
             }
 
+            /// Sends requests by way of the proxies that the environment names (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY` and
+            /// the like) or the settings of the system do; by default nobody looks for any, and requests go straight to the
+            /// service. What is on this machine is never reached through a proxy.
+            #[must_use]
+            pub fn system_proxies(mut self) -> Self {
+                let proxies = $crate::models::http::Proxies::OfTheSystem;
+                self.endpoint.service.change(|service| service.proxies = proxies);
+                self
+            }
+
             /// Says what the model can be held to, in the place of what is known of it.
             #[must_use]
             pub fn declares(mut self, capabilities: $crate::models::Capabilities) -> Self {
@@ -240,6 +285,10 @@ macro_rules! provider {
 
             fn price(&self) -> Option<sandcastle_core::model::Price> {
                 self.endpoint.price()
+            }
+
+            fn says_cost(&self) -> bool {
+                self.endpoint.bill() == $crate::models::endpoint::Bill::Said
             }
 
             fn answer<'a>(

@@ -77,6 +77,11 @@ pub(crate) fn decimal(number: f32) -> Option<Value> {
     Number::from_f64(number).map(Value::from)
 }
 
+/// Tells whether it is the first of several answers, by a number that may be left out.
+pub(crate) fn is_first(index: &Value) -> bool {
+    index.as_u64().unwrap_or_default() == 0
+}
+
 /// Sets `key` in an object if there is something to set.
 pub(crate) fn set(object: &mut Value, key: &str, value: Option<impl Into<Value>>) {
     if let (Some(object), Some(value)) = (object.as_object_mut(), value) {

@@ -4,6 +4,7 @@
 //! nothing, chooses nothing and judges nothing: that is done by who asks it.
 
 mod answer;
+mod price;
 mod request;
 
 use std::fmt;
@@ -11,9 +12,9 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use self::answer::{ModelAnswer, ModelFailure, ModelPiece, ModelStop, ToolCall};
+pub use self::price::{LongPrompts, Price};
 pub use self::request::{Message, ModelRequest, ToolChoice, ToolSpec, WireSchema};
 use crate::strategy::SchemaSupport;
-use crate::work::Usage;
 
 /// One call of a model's service.
 pub type ModelFuture<'a> = Pin<Box<dyn Future<Output = Result<ModelAnswer, ModelFailure>> + Send + 'a>>;
@@ -72,52 +73,4 @@ pub enum OwnTools {
     None,
     /// There are some.
     Some,
-}
-
-/// Holds what a model costs, in US dollars for a million tokens.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Price {
-    /// Input that is neither read from a cache nor written to one.
-    pub input: f64,
-    /// Output, reasoning included.
-    pub output: f64,
-    /// Input that is written to a cache.
-    pub cache_creation: f64,
-    /// Input that is read from a cache.
-    pub cache_read: f64,
-}
-
-impl Price {
-    /// Names what input and output cost. Input that is cached costs the same until it is said otherwise.
-    #[must_use]
-    pub const fn new(input: f64, output: f64) -> Self {
-        Self { input, output, cache_creation: input, cache_read: input }
-    }
-
-    /// Sets what cached input costs.
-    #[must_use]
-    pub const fn cached(mut self, creation: f64, read: f64) -> Self {
-        self.cache_creation = creation;
-        self.cache_read = read;
-        self
-    }
-
-    /// Tells whether every part of it is a number from zero.
-    pub(crate) fn is_one(&self) -> bool {
-        let parts = [self.input, self.output, self.cache_creation, self.cache_read];
-        parts.iter().all(|part| part.is_finite() && *part >= 0.0)
-    }
-
-    /// Returns what `usage` costs, in US dollars.
-    #[must_use]
-    pub fn of(&self, usage: &Usage) -> f64 {
-        // Token counts are far below what a double holds exactly.
-        #[expect(clippy::cast_precision_loss, reason = "counts of tokens are small")]
-        let part = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
-        part(usage.input_tokens, self.input)
-            + part(usage.output_tokens, self.output)
-            + part(usage.cache_creation_input_tokens, self.cache_creation)
-            + part(usage.cache_read_input_tokens, self.cache_read)
-    }
 }

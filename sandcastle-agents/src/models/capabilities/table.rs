@@ -1,7 +1,7 @@
 //! Reads the table of models.
 //!
 //! The table is a file of rows so that it can be corrected without reading code; tests here make sure that every row can be
-//! read and that its words are known.
+//! read, that its words are known, and that every source that it names is written down with a date.
 
 use sandcastle_core::Support;
 use sandcastle_core::model::Price;
@@ -10,6 +10,9 @@ use sandcastle_core::output::lower::Dialect;
 use super::family;
 
 const TABLE: &str = include_str!("table.txt");
+
+/// How a line begins that describes a source and not a model.
+const SOURCE: &str = "source";
 
 /// What is known of the models of one family.
 #[derive(Clone, Debug)]
@@ -55,15 +58,20 @@ pub(crate) fn thoughts(provider: &str, model: &str) -> Thoughts {
     row(provider, model).map_or(Thoughts::None, |row| row.thoughts)
 }
 
-/// The cells of every row.
+/// The cells of every row about a model.
 fn lines() -> impl Iterator<Item = Vec<&'static str>> {
+    cells().filter(|cells| cells.first() != Some(&SOURCE))
+}
+
+/// The cells of every line, those that describe a source among them.
+fn cells() -> impl Iterator<Item = Vec<&'static str>> {
     let rows = TABLE.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     rows.map(|line| line.split('|').map(str::trim).collect())
 }
 
 /// Reads a row; a row that says something unknown says nothing.
 fn parse(cells: &[&'static str]) -> Option<Row> {
-    let &[_, family, native, beside_tools, forced_tool, thoughts, price, _checked, _source] = cells else {
+    let &[_, family, native, beside_tools, forced_tool, thoughts, price, _sources] = cells else {
         return None;
     };
     Some(Row {
@@ -88,33 +96,49 @@ fn support(cell: &str) -> Option<Support> {
     }
 }
 
-/// Reads `input output`, or `input output written read` where a cache has prices of its own; `-` is unknown.
+/// Reads a price, and how much dearer long prompts are where they are; `-` is unknown.
 fn parse_price(cell: &str) -> Option<Option<Price>> {
     if cell == "-" {
         return Some(None);
     }
-    let numbers: Vec<f64> = cell.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
-    match numbers[..] {
-        [input, output] => Some(Some(Price::new(input, output))),
-        [input, output, written, read] => Some(Some(Price::new(input, output).cached(written, read))),
-        _ => None,
-    }
+    let (ordinary, long) =
+        cell.split_once(", above ").map_or((cell, None), |(cell, long)| (cell, Some(long)));
+    let numbers: Vec<f64> = ordinary.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let price = match numbers[..] {
+        [input, output] => Price::new(input, output),
+        [input, output, written, read] => Price::new(input, output).cached(written, read),
+        _ => return None,
+    };
+    let Some(long) = long else { return Some(Some(price)) };
+    let (above, factors) = long.split_once(" x")?;
+    let (input, output) = factors.split_once(" x")?;
+    Some(Some(price.long_prompts(above.parse().ok()?, input.parse().ok()?, output.parse().ok()?)))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
-    fn every_row_can_be_read_and_has_a_date_and_a_source() {
+    fn every_row_can_be_read() {
         let rows: Vec<_> = lines().collect();
         assert!(rows.len() > 50);
         for cells in &rows {
             assert!(parse(cells).is_some(), "{cells:?}");
             assert!(dialect(cells[0]).is_some(), "{cells:?}");
-            let (checked, source) = (cells[7], cells[8]);
-            assert!(checked.len() == 10 && checked.starts_with("20"), "{cells:?}");
-            assert!(source.contains('.'), "{cells:?}");
+        }
+    }
+
+    #[test]
+    fn every_row_has_sources_with_a_date_and_every_source_has_a_row() {
+        let sources: Vec<_> = cells().filter(|cells| cells[0] == SOURCE).collect();
+        let named: BTreeSet<_> = lines().flat_map(|cells| cells[7].split(", ")).collect();
+        assert_eq!(sources.iter().map(|cells| cells[1]).collect::<BTreeSet<_>>(), named);
+        for cells in sources {
+            let &[_, _, date, what] = &cells[..] else { panic!("{cells:?}") };
+            assert!(date.parse::<jiff::civil::Date>().is_ok() && !what.is_empty(), "{cells:?}");
         }
     }
 
@@ -136,7 +160,7 @@ mod tests {
         assert_eq!(forced("anthropic", "claude-opus-5"), Some(Support::Declared));
         assert_eq!(forced("anthropic", "claude-opus-4-20250514"), Some(Support::Declared));
         assert_eq!(forced("anthropic", "claude-opus-4-9"), None);
-        assert_eq!(row("anthropic", "claude-fable-5").map(|row| row.native), Some(Support::Unlisted));
+        assert_eq!(row("anthropic", "claude-opus-4-1").map(|row| row.native), Some(Support::Unlisted));
         assert_eq!(
             row("gemini", "gemini-3-pro-preview").map(|row| row.beside_tools),
             Some(Support::Declared)
@@ -153,5 +177,7 @@ mod tests {
             (price.input, price.output, price.cache_creation, price.cache_read),
             (3.0, 15.0, 3.75, 0.3)
         );
+        let long = row("gemini", "gemini-3.1-pro-preview").and_then(|row| row.price?.long_prompts).unwrap();
+        assert_eq!((long.above, long.input_factor, long.output_factor), (200_000, 2.0, 1.5));
     }
 }

@@ -7,7 +7,7 @@ use sandcastle_core::model::{ModelFailure, ModelRequest};
 use sandcastle_core::output::lower::Dialect;
 
 use super::capabilities::{Capabilities, Official};
-use super::endpoint::{Call, Endpoint, Wire, provider};
+use super::endpoint::{Bill, Call, Endpoint, Wire, provider};
 use super::http::{ErrorBody, Framing, KeyHeader, Service};
 use super::key::ApiKey;
 use super::openai::{Accent, Answer, PATH, body, refine};
@@ -68,12 +68,14 @@ impl OpenAiCompatible {
     /// Names a model of OpenRouter, such as `anthropic/claude-sonnet-5.5`, and gives the key to it.
     ///
     /// Requests go only to providers that know all of their parameters. The structured output is declared, with the dialect of
-    /// the model's family, and for other families with that which asks least. Whether a provider enforces it differs.
+    /// the model's family, and for other families with that which asks least. Whether a provider enforces it differs. Every
+    /// answer says what it cost, so that a budget needs no price.
     #[must_use]
     pub fn open_router(model: impl Into<String>, key: impl Into<ApiKey>) -> Self {
         let mut router = Self::new("https://openrouter.ai/api/v1", model).key(key);
         let dialect = upstream(&router.endpoint.model);
         router.endpoint.provider = "open-router";
+        router.endpoint.bill = Bill::Said;
         router.accent = Accent::OPEN_ROUTER;
         router.preset(
             Capabilities::of(dialect).with_native().without_forced_tool("it depends on who serves the model"),
@@ -120,7 +122,7 @@ impl Wire for OpenAiCompatible {
     }
 
     fn reader(&self) -> Answer {
-        Answer::default()
+        Answer::billed(self.endpoint.bill())
     }
 
     fn refine(failure: &mut ModelFailure, body: &ErrorBody) {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{failure, request};
 use crate::models::endpoint::{Progress, Reader};
 use crate::models::http::ErrorBody;
-use crate::models::wire::{self, MAX_CALLS, broken, call_id, set, tokens};
+use crate::models::wire::{self, MAX_CALLS, broken, call_id, is_first, set, tokens};
 
 /// An answer that is arriving.
 #[derive(Debug, Default)]
@@ -47,6 +47,8 @@ struct Response {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Candidate {
+    #[serde(default)]
+    index: Value,
     content: Option<Content>,
     finish_reason: Option<String>,
 }
@@ -170,7 +172,8 @@ impl Reader for Answer {
         self.blocked =
             response.prompt_feedback.and_then(|said| said.block_reason).or_else(|| self.blocked.take());
         // One answer was asked for.
-        if let Some(candidate) = response.candidates.into_iter().flatten().next() {
+        let first = response.candidates.into_iter().flatten().find(|candidate| is_first(&candidate.index));
+        if let Some(candidate) = first {
             for part in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
                 self.take(part, listener)?;
             }

@@ -6,7 +6,7 @@ use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 use serde_json::Value;
 
-use crate::models::http::ErrorBody;
+use crate::models::http::{ErrorBody, wait};
 
 /// Looks closer at a failure.
 pub(super) fn refine(failure: &mut ModelFailure, body: &ErrorBody) {
@@ -19,8 +19,7 @@ pub(super) fn refine(failure: &mut ModelFailure, body: &ErrorBody) {
 
 /// `{"@type": "...RetryInfo", "retryDelay": "37.5s"}`
 fn delay(detail: &Value) -> Option<Duration> {
-    let seconds = detail["retryDelay"].as_str()?.strip_suffix('s')?.parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok().filter(|delay| *delay < Duration::from_secs(24 * 60 * 60))
+    wait(detail["retryDelay"].as_str()?.strip_suffix('s')?.parse().ok()?)
 }
 
 /// The failure that an error within a stream tells of. Its code is the status that it would have had.

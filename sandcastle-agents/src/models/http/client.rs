@@ -4,7 +4,6 @@
 //! what the program around it has installed.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
@@ -14,19 +13,22 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 
-use super::KeyHeader;
+use super::{KeyHeader, Proxies, Service};
 use crate::models::key::ApiKey;
 
-/// Builds the client for the service at `base`.
-pub(super) fn build(base: &Url, connect: Duration, silence: Duration) -> Result<Client, ModelFailure> {
+/// Builds the client for a service, which is at `base`.
+pub(super) fn build(base: &Url, service: &Service) -> Result<Client, ModelFailure> {
     let tls = tls(base).map_err(|error| unusable(&error))?;
     let builder = Client::builder()
         .tls_backend_preconfigured(tls)
         .redirect(Policy::none())
-        .connect_timeout(connect)
-        .read_timeout(silence);
-    // What is on this machine is not reached by way of another one.
-    let builder = if is_loopback(base) { builder.no_proxy() } else { builder };
+        .connect_timeout(service.connect)
+        .read_timeout(service.silence);
+    let builder = match service.proxies {
+        // What is on this machine is not reached by way of another one.
+        Proxies::OfTheSystem if !is_loopback(base) => builder,
+        _ => builder.no_proxy(),
+    };
     builder.build().map_err(|error| unusable(&error))
 }
 
@@ -101,7 +103,7 @@ mod tests {
     fn clients_are_built_without_anything_installed() {
         for base in ["https://api.example.com", "http://127.0.0.1:1"] {
             let base = Url::parse(base).unwrap();
-            build(&base, Duration::from_secs(1), Duration::from_secs(1)).unwrap();
+            build(&base, &Service::at(base.as_str())).unwrap();
         }
         assert!(rustls::crypto::CryptoProvider::get_default().is_none());
     }

@@ -6,8 +6,9 @@
 use std::error::Error;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use reqwest::Response;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{CONTENT_ENCODING, HeaderMap, RETRY_AFTER};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 use serde_json::Value;
@@ -43,6 +44,13 @@ impl ErrorBody {
             Ok(value) if value.is_object() => Self::of_value(&value),
             _ => Self { message: one_line(text), ..Self::default() },
         }
+    }
+
+    /// Reads the error out of a document that came in the place of an answer, if it has one.
+    pub(crate) fn in_document(text: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        let value = value.get(0).unwrap_or(&value);
+        (!value["error"].is_null()).then(|| Self::of_value(value))
     }
 
     /// Reads the error out of an object that has one, or is one.
@@ -114,11 +122,11 @@ fn chain(error: &reqwest::Error) -> String {
     one_line(&causes.join(": "))
 }
 
-/// Reads an answer whose status says that it is none.
-pub(super) async fn refused(response: Response) -> (ModelFailure, ErrorBody) {
+/// Reads an answer whose status says that it is none; for so long, and no longer.
+pub(super) async fn refused(response: Response, patience: Duration) -> (ModelFailure, ErrorBody) {
     let status = response.status().as_u16();
-    let retry_after = retry_of(response.headers());
-    let body = ErrorBody::of_text(&bounded_text(response).await);
+    let retry_after = retry_of(response.headers(), Timestamp::now());
+    let body = ErrorBody::of_text(&bounded_text(response, patience).await);
     let kind = match status {
         402 => FailureKind::Limit,
         409 => FailureKind::Transport,
@@ -134,34 +142,57 @@ pub(super) async fn refused(response: Response) -> (ModelFailure, ErrorBody) {
     (failure, body)
 }
 
-/// The beginning of a body, as text. A body that breaks off is as good as one that is cut.
-pub(super) async fn bounded_text(mut response: Response) -> String {
-    let mut body = Vec::new();
-    while let Ok(Some(chunk)) = response.chunk().await {
-        let room = MAX_BODY - body.len();
-        body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
-        if body.len() >= MAX_BODY {
-            break;
-        }
+/// The beginning of a body, as text. A body that breaks off, or trickles on when nobody waits any more, is as good as one
+/// that is cut; one that is compressed, which was not asked for, has no words.
+pub(super) async fn bounded_text(mut response: Response, patience: Duration) -> String {
+    if encoding(response.headers()).is_some() {
+        return String::new();
     }
+    let mut body = Vec::new();
+    let reading = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            let room = MAX_BODY - body.len();
+            body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+            if body.len() >= MAX_BODY {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(patience, reading).await;
     let text = String::from_utf8_lossy(&body);
     // The last word may be half a key.
     let whole = if body.len() < MAX_BODY { None } else { text.rsplit_once(char::is_whitespace) };
     whole.map_or(&*text, |(whole, _)| whole).to_owned()
 }
 
-/// When a service wants to be asked again: `retry-after-ms`, or `retry-after` in seconds; a date there is not read.
-fn retry_of(headers: &HeaderMap) -> Option<Duration> {
+/// How a body is compressed, if it is.
+pub(super) fn encoding(headers: &HeaderMap) -> Option<&str> {
+    let encoding = headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("?").trim();
+    (!encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity")).then_some(encoding)
+}
+
+/// When a service wants to be asked again: `retry-after-ms`, or `retry-after` in seconds or as a date.
+fn retry_of(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let seconds =
-        |text: &str| text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let milliseconds = text("retry-after-ms").and_then(|text| text.parse().ok()).map(Duration::from_millis);
-    let wait = milliseconds.or_else(|| seconds(text(RETRY_AFTER.as_str())?));
-    wait.map(|wait| wait.min(LONGEST_WAIT))
+    let milliseconds = || wait(text("retry-after-ms")?.parse::<f64>().ok()? / 1000.0);
+    let seconds = || wait(text(RETRY_AFTER.as_str())?.parse().ok()?);
+    let date = || until(text(RETRY_AFTER.as_str())?, now);
+    milliseconds().or_else(seconds).or_else(date)
+}
+
+/// How long it is until a date of HTTP; one that is over is no wait.
+fn until(date: &str, now: Timestamp) -> Option<Duration> {
+    let date = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
+    wait(date.duration_since(now).as_secs_f64().max(0.0))
+}
+
+/// A wait of so many seconds that a service asks for, bounded.
+pub(crate) fn wait(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST_WAIT))
 }
 
 /// A service's words on one line, without what a terminal would take for a command.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let visible = text.chars().map(|character| if character.is_control() { ' ' } else { character });
     let visible: String = visible.collect();
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -206,18 +237,30 @@ mod tests {
 
     #[test]
     fn a_wait_is_read_and_bounded() {
+        let now: Timestamp = "1994-11-06T08:49:30Z".parse().unwrap();
         for (name, value, wait) in [
             ("retry-after", "2", Some(2000)),
             ("retry-after", "0.5", Some(500)),
             ("retry-after-ms", "1500", Some(1500)),
+            ("retry-after-ms", "0.5", Some(0)),
+            ("retry-after-ms", "NaN", None),
+            ("retry-after-ms", "1e12", Some(24 * 60 * 60 * 1000)),
+            ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", Some(7000)),
+            ("retry-after", "Sun, 06 Nov 1994 08:49:29 GMT", Some(0)),
+            ("retry-after", "Mon, 06 Nov 1995 08:49:37 GMT", Some(24 * 60 * 60 * 1000)),
+            ("retry-after", "Mon, 06 Nov 1994 08:49:37 GMT", None),
+            ("retry-after", "Sun, 06 Nov 99999 08:49:37 GMT", None),
             ("retry-after", "1e30", None),
+            ("retry-after", "inf", None),
+            ("retry-after", "", None),
             ("retry-after", "-1", None),
             ("retry-after", "soon", None),
             ("retry-after", "999999", Some(24 * 60 * 60 * 1000)),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(name, HeaderValue::from_static(value));
-            assert_eq!(retry_of(&headers), wait.map(Duration::from_millis), "{name}: {value}");
+            let read = retry_of(&headers, now).map(|wait| wait.as_millis());
+            assert_eq!(read, wait, "{name}: {value}");
         }
     }
 }

@@ -15,7 +15,7 @@ use sandcastle_core::jsonl::{Line, LineBuffer};
 use sandcastle_core::model::ModelFailure;
 
 use super::Service;
-use super::failure::{ErrorBody, bounded_text};
+use super::failure::{ErrorBody, bounded_text, encoding, one_line};
 use crate::models::wire::broken;
 
 /// The longest line, and the longest event: some services repeat the whole answer in their last one.
@@ -51,8 +51,8 @@ pub(crate) async fn frames<'a>(
         Framing::ServerSentEvents => matches!(kind.as_str(), "" | "text/event-stream" | "text/plain"),
         Framing::Lines => !kind.starts_with("text/html"),
     };
-    if !expected {
-        return Err(no_stream(response, &kind).await);
+    if !expected || encoding(response.headers()).is_some() {
+        return Err(no_stream(service, response, &kind).await);
     }
     let lines = lines(service, response, framing);
     Ok(match framing {
@@ -75,20 +75,16 @@ fn content_type(response: &Response) -> String {
 }
 
 /// What came in the place of a stream. A whole JSON document may be an error with the wrong status.
-async fn no_stream(response: Response, kind: &str) -> (ModelFailure, ErrorBody) {
+async fn no_stream(service: &Service, response: Response, kind: &str) -> (ModelFailure, ErrorBody) {
     let status = response.status().as_u16();
-    let text = bounded_text(response).await;
-    let error =
-        serde_json::from_str(&text).ok().filter(|value: &serde_json::Value| !value["error"].is_null());
-    let (mut failure, body) = match error {
-        Some(value) => {
-            let body = ErrorBody::of_value(&value);
-            (body.failure(body.kind_by_code().unwrap_or(FailureKind::Request)), body)
-        }
+    let sent = encoding(response.headers()).map_or_else(|| kind.to_owned(), |how| format!("{kind}, {how}"));
+    let text = bounded_text(response, service.silence).await;
+    let (mut failure, body) = match ErrorBody::in_document(&text) {
+        Some(body) => (body.failure(body.kind_by_code().unwrap_or(FailureKind::Request)), body),
         None => {
             let problem = format!(
-                "the service does not stream its answer: it sent `{}`",
-                super::failure::one_line(kind)
+                "the service does not stream its answer as it was asked to: it sent `{}`",
+                one_line(&sent)
             );
             (ModelFailure::new(FailureKind::Other, problem), ErrorBody::default())
         }

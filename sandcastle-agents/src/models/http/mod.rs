@@ -16,7 +16,7 @@ use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 use serde_json::Value;
 
-pub(crate) use self::failure::{ErrorBody, cut};
+pub(crate) use self::failure::{ErrorBody, cut, one_line, wait};
 pub(crate) use self::frames::{Framing, frames};
 use super::key::{self, ApiKey};
 
@@ -32,12 +32,22 @@ pub(crate) struct Service {
     pub(crate) base: String,
     pub(crate) connect: Duration,
     pub(crate) silence: Duration,
+    pub(crate) proxies: Proxies,
     /// What the protocol wants, and nobody has to hide.
     plain: Vec<(&'static str, &'static str)>,
     /// A user's own. Their values may be keys, and are treated like one.
     headers: Vec<(String, ApiKey)>,
     key: Option<(KeyHeader, ApiKey)>,
     client: Arc<OnceLock<Client>>,
+}
+
+/// Whether requests go by way of proxies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proxies {
+    /// They do not, and nobody looks for any.
+    None,
+    /// By those that the environment or the settings of the system name.
+    OfTheSystem,
 }
 
 /// Where a service wants its key.
@@ -55,6 +65,7 @@ impl Service {
             base: base.into(),
             connect: CONNECT,
             silence: SILENCE,
+            proxies: Proxies::None,
             plain: Vec::new(),
             headers: Vec::new(),
             key: None,
@@ -92,7 +103,7 @@ impl Service {
         if response.status().is_success() {
             return Ok(response);
         }
-        Err(failure::refused(response).await)
+        Err(failure::refused(response, self.silence).await)
     }
 
     /// What went wrong with a connection, in words.
@@ -114,7 +125,7 @@ impl Service {
         let client = match self.client.get() {
             Some(client) => client.clone(),
             None => {
-                let client = client::build(&base, self.connect, self.silence)?;
+                let client = client::build(&base, self)?;
                 self.client.get_or_init(|| client).clone()
             }
         };
@@ -143,6 +154,7 @@ impl fmt::Debug for Service {
             .field("host", &host)
             .field("connect", &self.connect)
             .field("silence", &self.silence)
+            .field("proxies", &self.proxies)
             .field("headers", &self.headers)
             .field("key", &self.key)
             .finish_non_exhaustive()

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::failure::kind_of;
-use crate::models::endpoint::{Progress, Reader};
+use crate::models::endpoint::{Bill, Progress, Reader};
 use crate::models::http::ErrorBody;
-use crate::models::wire::{self, MAX_CALLS, broken, call_id, tokens};
+use crate::models::wire::{self, MAX_CALLS, broken, call_id, is_first, tokens};
 
 /// The last event, which is no JSON.
 const DONE: &str = "[DONE]";
@@ -24,6 +24,7 @@ pub(crate) struct Answer {
     native_finish: Option<String>,
     done: bool,
     counts: Counts,
+    bill: Bill,
     served_by: Option<String>,
 }
 
@@ -47,6 +48,8 @@ struct Chunk {
 
 #[derive(Debug, Deserialize)]
 struct Choice {
+    #[serde(default)]
+    index: Value,
     delta: Option<Delta>,
     finish_reason: Option<String>,
     native_finish_reason: Option<String>,
@@ -88,6 +91,15 @@ struct Counts {
     prompt_tokens_details: Option<Cached>,
     /// In dollars; only routers say it.
     cost: Value,
+    /// Whether the model's own service is paid with a key that the router was given for it, and not by the router.
+    is_byok: Option<bool>,
+    cost_details: Option<CostDetails>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CostDetails {
+    upstream_inference_cost: Value,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -99,7 +111,22 @@ struct Cached {
     cache_write_tokens: u64,
 }
 
+impl Counts {
+    /// What the call cost, to whomever it is paid.
+    fn cost(&self) -> Option<f64> {
+        let dollars = |cost: &Value| cost.as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0);
+        let upstream = self.cost_details.as_ref().filter(|_| self.is_byok == Some(true));
+        let upstream = upstream.and_then(|details| dollars(&details.upstream_inference_cost));
+        Some(dollars(&self.cost)? + upstream.unwrap_or_default())
+    }
+}
+
 impl Answer {
+    /// An answer of a server that says what it costs, or does not.
+    pub(crate) fn billed(bill: Bill) -> Self {
+        Self { bill, ..Self::default() }
+    }
+
     fn take(&mut self, choice: Choice, listener: &mut ModelListener<'_>) -> Result<(), ModelFailure> {
         fail_on(&choice.error)?;
         if let Some(delta) = choice.delta {
@@ -126,28 +153,41 @@ impl Answer {
         Ok(())
     }
 
-    /// Takes a piece of a call: of the one with its number, or, where there are no numbers, of the last one until a new id comes.
+    /// Takes a piece of a call. The name may come later than the number, and is said once.
     fn call(&mut self, piece: CallPiece, listener: &mut ModelListener<'_>) -> Result<(), ModelFailure> {
-        let function = piece.function.unwrap_or_default();
-        let known = match piece.index {
-            Some(index) => self.calls.iter().position(|call| call.index == Some(index)),
-            None => self.calls.iter().rposition(|call| piece.id.is_none() || call.id == piece.id),
-        };
-        let at = known.unwrap_or(self.calls.len());
-        if known.is_none() {
-            if at >= MAX_CALLS {
-                return Err(broken("too many tools are called"));
-            }
-            let name = function.name.clone().unwrap_or_default();
-            listener(ModelPiece::ToolCall { name: name.clone() });
-            self.calls.push(Call { index: piece.index, id: piece.id, name, arguments: String::new() });
+        let CallPiece { index, id, function } = piece;
+        let FunctionPiece { name, arguments } = function.unwrap_or_default();
+        let (id, name) = (id.filter(|id| !id.is_empty()), name.filter(|name| !name.is_empty()));
+        let at = self.place_of(index, id.as_deref(), name.as_deref());
+        if at >= MAX_CALLS {
+            return Err(broken("too many tools are called"));
         }
-        match function.arguments {
-            Value::String(text) => self.calls[at].arguments.push_str(&text),
+        if at == self.calls.len() {
+            self.calls.push(Call { index, id: None, name: String::new(), arguments: String::new() });
+        }
+        let call = &mut self.calls[at];
+        call.id = call.id.take().or(id);
+        if let Some(name) = name.filter(|_| call.name.is_empty()) {
+            call.name.clone_from(&name);
+            listener(ModelPiece::ToolCall { name });
+        }
+        match arguments {
+            Value::String(text) => call.arguments.push_str(&text),
             Value::Null => {}
-            object => self.calls[at].arguments.push_str(&object.to_string()),
+            object => call.arguments.push_str(&object.to_string()),
         }
         Ok(())
+    }
+
+    /// Which call a piece belongs to: that with its number, or the last one where there are no numbers. Another id that
+    /// comes with a name begins another call, since some servers give all calls the same number.
+    fn place_of(&self, index: Option<u64>, id: Option<&str>, name: Option<&str>) -> usize {
+        let another = |call: &Call| match (&call.id, id) {
+            (Some(known), Some(id)) => known != id && (name.is_some() || index.is_none()),
+            _ => false,
+        };
+        let known = |call: &Call| (index.is_none() || call.index == index) && !another(call);
+        self.calls.iter().rposition(known).unwrap_or(self.calls.len())
     }
 
     fn stop(&self) -> Option<ModelStop> {
@@ -185,7 +225,7 @@ impl Reader for Answer {
             self.counts = counts;
         }
         // One answer was asked for.
-        if let Some(choice) = chunk.choices.into_iter().flatten().next() {
+        if let Some(choice) = chunk.choices.into_iter().flatten().find(|choice| is_first(&choice.index)) {
             self.take(choice, listener)?;
         }
         Ok(Progress::Open)
@@ -202,7 +242,7 @@ impl Reader for Answer {
             .saturating_sub(usage.cache_read_input_tokens)
             .saturating_sub(usage.cache_creation_input_tokens);
         usage.output_tokens = self.counts.completion_tokens;
-        usage.cost_usd = self.counts.cost.as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0);
+        usage.cost_usd = if self.bill == Bill::Said { self.counts.cost() } else { None };
         usage
     }
 

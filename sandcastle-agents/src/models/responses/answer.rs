@@ -25,6 +25,8 @@ pub(crate) struct Answer {
     items: BTreeMap<u64, Item>,
     /// Text as it arrived, for an item that is never closed.
     text: String,
+    /// The same for the words of a refusal.
+    refusal: String,
     end: Option<Whole>,
 }
 
@@ -130,8 +132,12 @@ impl Answer {
         Ok(())
     }
 
-    fn end(&mut self, response: Option<Whole>) -> Progress {
+    /// Takes the whole. An event that says that it is no whole one is believed, whatever else is said.
+    fn end(&mut self, kind: &str, response: Option<Whole>) -> Progress {
         let mut whole = response.unwrap_or_default();
+        if kind == "response.incomplete" {
+            whole.status = Some("incomplete".to_owned());
+        }
         for item in whole.output.iter_mut().flatten() {
             item.name_the_call();
         }
@@ -210,6 +216,7 @@ impl Reader for Answer {
                 self.text.push_str(&text);
                 listener(ModelPiece::Text { text });
             }
+            ("response.refusal.delta", Some(text)) => self.refusal.push_str(&text),
             ("response.reasoning_summary_text.delta" | "response.reasoning_text.delta", Some(text)) => {
                 listener(ModelPiece::Thinking { text });
             }
@@ -219,9 +226,11 @@ impl Reader for Answer {
                 }
             }
             ("response.output_item.done", _) => self.close(event.output_index, event.item)?,
-            ("response.completed" | "response.incomplete", _) => return Ok(self.end(event.response)),
+            ("response.completed" | "response.incomplete", _) => {
+                return Ok(self.end(&event.kind, event.response));
+            }
             ("response.failed", _) => {
-                self.end(event.response);
+                self.end(&event.kind, event.response);
                 let error =
                     self.end.as_ref().map(|whole| ErrorBody::of_value(&whole.error)).unwrap_or_default();
                 return Err(error.failure(kind_of(&error)));
@@ -261,6 +270,9 @@ impl Reader for Answer {
                 Part::Refusal { refusal: said } => refusal.push_str(said),
                 Part::Other => {}
             }
+        }
+        if refusal.is_empty() {
+            refusal.clone_from(&self.refusal);
         }
         let mut answer = ModelAnswer::default();
         answer.stop = if refusal.is_empty() { stop_of(end)? } else { ModelStop::Refused };

@@ -74,3 +74,23 @@ fn a_router_says_what_it_cost_and_who_refused() {
         assert_eq!(counts(&read.usage), [5, 2, 3, 2]);
     }
 }
+
+#[test]
+fn what_is_paid_to_others_with_a_key_of_ones_own_is_part_of_the_cost() {
+    let cost = |model: &OpenAiCompatible, usage: serde_json::Value| {
+        let done =
+            json!({ "choices": [{ "delta": { "content": "x" }, "finish_reason": "stop" }], "usage": usage });
+        answer(model, &[done]).usage.cost_usd
+    };
+    let router = OpenAiCompatible::open_router("anthropic/claude-opus-5", "k");
+    let upstream = json!({ "upstream_inference_cost": 2 });
+    assert_eq!(cost(&router, json!({ "cost": 0.5, "is_byok": true, "cost_details": upstream })), Some(2.5));
+    assert_eq!(cost(&router, json!({ "cost": 0.5, "is_byok": false, "cost_details": upstream })), Some(0.5));
+    assert_eq!(cost(&router, json!({ "cost": 0.5, "is_byok": true, "cost_details": null })), Some(0.5));
+    assert!(router.says_cost() && router.price().is_none());
+
+    // What a server that nothing is known of calls a cost may be anything.
+    let other = router.base_url("http://127.0.0.1:1");
+    assert_eq!(cost(&other, json!({ "cost": 0.5 })), None);
+    assert!(!other.says_cost() && !OpenAiCompatible::llama_cpp("http://127.0.0.1:1").says_cost());
+}

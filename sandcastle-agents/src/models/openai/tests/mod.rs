@@ -136,6 +136,35 @@ fn calls_without_numbers_or_with_objects_are_read_too() {
 }
 
 #[test]
+fn calls_with_the_same_number_or_a_late_name_are_told_apart() {
+    let call = |id: Option<&str>, name: Option<&str>, arguments: &str| {
+        let function = json!({ "name": name, "arguments": arguments });
+        delta(&json!({ "tool_calls": [{ "index": 0, "id": id, "function": function }] }))
+    };
+    let events = [
+        call(Some("a"), None, ""),
+        call(None, Some("count"), "{}"),
+        call(Some("b"), Some("count"), "{\"of\":"),
+        call(Some("b"), Some("count"), "1}"),
+        finish("tool_calls"),
+    ];
+    let (read, pieces, _) = read(&model(), &events);
+    let calls: Vec<_> =
+        read.unwrap().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
+    let expected = [("a", "count", "{}"), ("b", "count", "{\"of\":1}")]
+        .map(|(id, name, arguments)| (id.to_owned(), name.to_owned(), arguments.to_owned()));
+    assert_eq!((&calls[..], pieces_of(&pieces).len()), (&expected[..], 2));
+}
+
+#[test]
+fn a_second_answer_does_not_run_into_the_first() {
+    let other =
+        json!({ "choices": [{ "index": 1, "delta": { "content": "y" }, "finish_reason": "length" }] });
+    let read = answer(&model(), &[delta(&json!({ "content": "x" })), other, finish("stop"), done()]);
+    assert_eq!((read.text.as_str(), read.stop), ("x", ModelStop::Complete));
+}
+
+#[test]
 fn every_end_is_told_apart() {
     assert_stops(
         &model(),

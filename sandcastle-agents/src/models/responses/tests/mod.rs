@@ -163,6 +163,14 @@ fn every_end_is_told_apart() {
     );
     let cut = answer(&model(), &[said("{\"n\":"), ended("incomplete", &json!({ "status": "incomplete" }))]);
     assert_eq!((cut.text.as_str(), cut.stop), ("{\"n\":", ModelStop::Other("incomplete".to_owned())));
+    // An event that says that the answer is not whole is believed, and so is a refusal that no item repeats.
+    for whole in [json!(null), json!({ "status": "completed" })] {
+        let cut = answer(&model(), &[said("{}"), ended("incomplete", &whole)]);
+        assert_eq!(cut.stop, ModelStop::Other("incomplete".to_owned()));
+    }
+    let refusing = json!({ "type": "response.refusal.delta", "delta": "I won't." });
+    let refused = answer(&model(), &[refusing, completed(&[])]);
+    assert_eq!((refused.stop, refused.text.as_str()), (ModelStop::Refused, "I won't."));
     let refusal = json!({ "type": "message", "content": [{ "type": "refusal", "refusal": "I won't." }] });
     let refused = answer(&model(), &[completed(&[refusal])]);
     assert_eq!((refused.stop, refused.text.as_str()), (ModelStop::Refused, "I won't."));
