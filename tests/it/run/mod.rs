@@ -13,6 +13,7 @@ mod lowered;
 mod merging;
 mod native;
 mod played;
+mod refused_schemas;
 mod repositories;
 mod schema_files;
 mod secrets;

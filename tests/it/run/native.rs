@@ -14,19 +14,15 @@ use serde_json::{Value, json};
 
 use super::{Bench, N, Retried, say};
 
-const TAGGED: &str = "Do it, and answer as <result>JSON</result>.";
+pub(super) const TAGGED: &str = "Do it, and answer as <result>JSON</result>.";
 pub(super) const UNTAGGED: &str = "Do it.";
-const GOOD: &str = r#"<result>{"n":5}</result>"#;
+pub(super) const GOOD: &str = r#"<result>{"n":5}</result>"#;
 
 use OutputStrategy::{Auto, ForcedTool, Native, Tag};
 
 /// Ends a turn with this value, and says something else.
 pub(super) fn gives(value: Value) -> Turn {
     say("Done.").structured(value)
-}
-
-fn schema_refused() -> Turn {
-    Turn::new().fail(FailureKind::SchemaRefused, "the grammar is too large")
 }
 
 impl Bench {
@@ -44,7 +40,7 @@ impl Bench {
     }
 
     /// A run with the schema as an argument.
-    fn by(
+    pub(super) fn by(
         &self,
         strategy: OutputStrategy,
         prompt: &str,
@@ -59,13 +55,13 @@ impl Bench {
         entries.filter(|entry| entry.path().is_dir()).count()
     }
 
-    fn schemas(&self, session: Option<&SessionId>) -> Vec<Option<String>> {
+    pub(super) fn schemas(&self, session: Option<&SessionId>) -> Vec<Option<String>> {
         Scripted::schemas(self.state.path(), session.unwrap()).unwrap()
     }
 }
 
 /// Hears which strategies are told of.
-fn heard(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<OutputStrategy>>>) {
+pub(super) fn heard(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<OutputStrategy>>>) {
     let told = Arc::new(Mutex::new(Vec::new()));
     let listener = Arc::clone(&told);
     let options = options.on_event(move |event| {
@@ -81,7 +77,7 @@ pub(super) fn stage_of(error: &Error) -> Stage {
     error.structured_output().unwrap_or_else(|| panic!("{error:#}")).stage()
 }
 
-fn outcomes(error: &Error) -> Vec<AttemptOutcome> {
+pub(super) fn outcomes(error: &Error) -> Vec<AttemptOutcome> {
     error.work().unwrap().attempts.iter().map(|attempt| attempt.outcome).collect()
 }
 
@@ -260,56 +256,6 @@ async fn a_wrong_value_is_corrected_in_its_session_with_the_schema_passed_again(
     assert!(sent.len() == 3 && sent.iter().all(|schema| schema.is_some() && *schema == sent[0]), "{sent:?}");
     let prompts = bench.prompts(result.iterations[0].session_id.as_ref().unwrap());
     assert!(prompts[1].contains("/n"), "{}", prompts[1]);
-}
-
-#[tokio::test]
-async fn case_075_a_refused_schema_is_asked_for_by_the_tag_once() {
-    let bench = Bench::new().await;
-    let agent = Scripted::new(
-        Script::new()
-            .native(SchemaDelivery::Argument)
-            .sequence(sandcastle::testing::Sequence::AcrossSessions)
-            .turn(schema_refused())
-            .turn(say(GOOD)),
-    );
-    let options = bench.asked(agent.state_dir(bench.state.path()), Auto, TAGGED);
-    let (options, told) = heard(options);
-    let result = sandcastle::run_with::<N>(options).await.unwrap();
-
-    assert_eq!((result.output, result.answer_guarantee), (N { n: 5 }, Some(AnswerGuarantee::Tag)));
-    let [first, second] = result.attempts.as_slice() else { panic!("{:#?}", result.attempts) };
-    assert_eq!((first.outcome, first.strategy), (AttemptOutcome::SchemaRefused, Native));
-    assert_eq!((second.outcome, second.strategy), (AttemptOutcome::Accepted, Tag));
-    let choice = result.strategy.unwrap();
-    assert!(choice.strategy == Tag && choice.reason.contains("the grammar is too large"), "{choice:?}");
-    assert_eq!(*told.lock().unwrap(), [Native, Tag]);
-    let [warning] = result.warnings.as_slice() else { panic!("{:?}", result.warnings) };
-    assert!(warning.contains("the grammar is too large"), "{warning}");
-    assert_eq!(bench.schemas(second.session_id.as_ref()), [None]);
-    assert_eq!(bench.prompts(second.session_id.as_ref().unwrap()), [TAGGED]);
-}
-
-#[tokio::test]
-async fn a_refused_schema_fails_the_run_where_nothing_else_asks_for_the_answer() {
-    for (strategy, prompt) in [(Native, TAGGED), (Auto, UNTAGGED)] {
-        let bench = Bench::new().await;
-        let options = bench.by(strategy, prompt, [schema_refused(), say(GOOD)]);
-        let error = sandcastle::run_with::<N>(options).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AgentFailed, "{error:#}");
-        assert!(error.to_string().contains("the schema of the answer was refused"), "{error}");
-        assert_eq!(outcomes(&error), [AttemptOutcome::SchemaRefused]);
-        assert_eq!(bench.sessions(), 1);
-    }
-}
-
-#[tokio::test]
-async fn no_other_failure_changes_the_strategy() {
-    for kind in [FailureKind::Request, FailureKind::Transport, FailureKind::Limit, FailureKind::Other] {
-        let bench = Bench::new().await;
-        let options = bench.by(Auto, TAGGED, [Turn::new().fail(kind, "no"), say(GOOD)]);
-        let error = sandcastle::run_with::<N>(options).await.unwrap_err();
-        assert_eq!((error.kind(), bench.sessions()), (ErrorKind::AgentFailed, 1), "{kind:?}: {error:#}");
-    }
 }
 
 /// A refusal is not asked again; what was cut off is.

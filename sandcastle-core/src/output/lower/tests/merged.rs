@@ -62,7 +62,8 @@ fn value() -> impl Strategy<Value = Value> {
     prop::collection::btree_map("[abc]", field, 0..3).prop_map(|fields| json!(fields))
 }
 
-fn document(part: Value) -> Value {
+fn document(part: impl Into<Value>) -> Value {
+    let part = part.into();
     json!({
         "type": "object",
         "properties": { "v": part },
