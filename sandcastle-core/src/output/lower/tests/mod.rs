@@ -7,6 +7,7 @@ mod hostile;
 mod limits;
 mod merged;
 mod patterns;
+mod roots;
 mod shapes;
 mod table;
 
