@@ -173,7 +173,7 @@ impl Drive {
     /// not even by a model that was told of none.
     fn wants_tools(&self, answer: &ModelAnswer) -> bool {
         let is_whole = matches!(answer.stop, ModelStop::Complete | ModelStop::Other(_));
-        is_whole && self.plan.has_tools() && answer.calls.iter().any(|call| call.name != self.answer_tool)
+        is_whole && self.plan.has_own_tools() && answer.calls.iter().any(|call| call.name != self.answer_tool)
     }
 
     async fn use_tools(&mut self, answer: ModelAnswer) -> Result<(), CutOff> {

@@ -103,9 +103,9 @@ impl Plan {
         Some(&tool.name)
     }
 
-    /// Tells whether the model may call any tool.
-    pub(super) fn has_tools(&self) -> bool {
-        !self.tools.is_empty()
+    /// Tells whether the model may call any tool of the caller's.
+    pub(super) fn has_own_tools(&self) -> bool {
+        self.tools.len() > usize::from(self.answer_tool().is_some())
     }
 
     pub(super) fn choice(&self) -> Option<&StrategyChoice> {

@@ -38,13 +38,12 @@ pub(super) fn on(
     match answer.stop {
         ModelStop::Refused => return Err(whole(ExtractError::refused(spec.tag(), located()))),
         ModelStop::Filtered => return Err(whole(ExtractError::filtered(spec.tag(), located()))),
-        ModelStop::OutputLimit | ModelStop::ContextLimit => {
-            return Err(whole(ExtractError::truncated(spec.tag(), located())));
-        }
+        ModelStop::OutputLimit => return Err(whole(ExtractError::truncated(spec.tag(), located()))),
+        ModelStop::ContextLimit => return Err(whole(ExtractError::out_of_room(spec.tag(), located()))),
         ModelStop::Complete | ModelStop::Other(_) => {}
     }
     let called = answer_call(answer, plan).is_some();
-    if raw.trim().is_empty() && !called {
+    if raw.trim().is_empty() && answer.calls.is_empty() {
         return Err(ExtractError::empty(spec.tag()));
     }
     if let Some(tool) = plan.answer_tool().filter(|_| !called) {

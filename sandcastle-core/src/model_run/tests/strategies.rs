@@ -111,6 +111,14 @@ async fn the_arguments_are_kept_as_they_were_written_and_the_first_call_counts()
 }
 
 #[tokio::test]
+async fn a_call_of_a_tool_that_nobody_offered_is_no_answer() {
+    let model = forced().call("respond_with_something", json!({ "n": 1 })).call("look", json!({}));
+    let error = asking(&model).max_retries(1).await.unwrap_err();
+    assert_eq!(error.structured_output().unwrap().stage(), Stage::Missing, "{error:#}");
+    assert_eq!(model.requests().len(), 2);
+}
+
+#[tokio::test]
 async fn the_correction_of_a_forced_tool_is_its_result() {
     let model = forced()
         .call("respond_with_result", json!({ "n": "x" }))
