@@ -234,7 +234,7 @@ async fn an_empty_answer_is_told_apart_and_asked_for_with_words_of_its_own() {
         sandcastle::run_with::<Retried>(bench.options([Turn::new().think(GOOD), say(GOOD)])).await.unwrap();
     assert_eq!(result.attempts[0].outcome, AttemptOutcome::Empty);
     let prompts = bench.prompts(result.session_id().unwrap());
-    assert!(prompts[1].contains("your turn ended without a word"), "{}", prompts[1]);
+    assert!(prompts[1].contains("ended without a word"), "{}", prompts[1]);
     let error = sandcastle::run_with::<N>(bench.options([Turn::new()])).await.unwrap_err();
     assert_eq!(error.structured_output().unwrap().stage(), Stage::Empty);
     assert_eq!(serde_json::to_value(AttemptOutcome::AgentFailed).unwrap(), "agent-failed");
