@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::event::{Audience, Callback, ModelRunEvent, ServedBy};
 use crate::budget::{Budget, Spent};
 use crate::error::{Error, ErrorKind};
-use crate::output::{ExtractError, Problem, Stage};
+use crate::output::{ExtractError, Problem};
 use crate::strategy::{AnswerGuarantee, OutputStrategy};
 use crate::work::{Attempt, AttemptOutcome, Usage, Work};
 
@@ -112,7 +112,7 @@ impl Ledger {
     ) {
         let (correction, remaining) = correction.unzip();
         let attempt = ModelAttempt {
-            outcome: outcome_of(error.stage()),
+            outcome: error.stage().outcome(),
             message: Some(error.to_string()),
             problems: bounded(&error.problems),
             correction,
@@ -205,18 +205,4 @@ fn bounded(problems: &[Problem]) -> Vec<Problem> {
         kept.push(Problem::new("", format!("and {more} more")));
     }
     kept
-}
-
-fn outcome_of(stage: Stage) -> AttemptOutcome {
-    match stage {
-        Stage::Missing => AttemptOutcome::Missing,
-        Stage::Unclosed => AttemptOutcome::Unclosed,
-        Stage::JsonParse => AttemptOutcome::JsonParse,
-        Stage::SchemaValidate => AttemptOutcome::SchemaValidate,
-        Stage::Rejected => AttemptOutcome::Rejected,
-        Stage::Refused => AttemptOutcome::Refused,
-        Stage::Filtered => AttemptOutcome::Filtered,
-        Stage::Truncated => AttemptOutcome::Truncated,
-        Stage::Empty => AttemptOutcome::Empty,
-    }
 }

@@ -12,6 +12,7 @@ use super::locate::Locator;
 use super::quote::{clip, one_line};
 use super::read::Fault;
 use super::{Problem, excerpt, pointer, unfence};
+use crate::work::AttemptOutcome;
 
 /// The most problems that the long form shows; collected ones are as many and a last that counts the others.
 const MAX_SHOWN: usize = 101;
@@ -66,6 +67,21 @@ impl Stage {
     /// again.
     pub(crate) fn may_be_corrected(self) -> bool {
         !matches!(self, Self::Refused | Self::Filtered)
+    }
+
+    /// Returns how an attempt ended whose answer failed here.
+    pub(crate) fn outcome(self) -> AttemptOutcome {
+        match self {
+            Self::Missing => AttemptOutcome::Missing,
+            Self::Unclosed => AttemptOutcome::Unclosed,
+            Self::JsonParse => AttemptOutcome::JsonParse,
+            Self::SchemaValidate => AttemptOutcome::SchemaValidate,
+            Self::Rejected => AttemptOutcome::Rejected,
+            Self::Refused => AttemptOutcome::Refused,
+            Self::Filtered => AttemptOutcome::Filtered,
+            Self::Truncated => AttemptOutcome::Truncated,
+            Self::Empty => AttemptOutcome::Empty,
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::verdict::{self, Verdict};
 use super::{failure, trace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::FailureKind;
-use crate::output::{AnswerForm, ExtractError, OutputSpec, Stage as OutputStage, one_line};
+use crate::output::{AnswerForm, ExtractError, OutputSpec, one_line};
 use crate::session::SessionRequest;
 use crate::strategy::OutputStrategy;
 use crate::work::{Attempt, AttemptOutcome};
@@ -165,8 +165,7 @@ impl<'a> Attempts<'a> {
         session: Option<SessionRequest>,
         ledger: &mut Ledger,
     ) -> Result<Next> {
-        let may_retry =
-            self.retries_left > 0 && !matches!(error.stage(), OutputStage::Refused | OutputStage::Filtered);
+        let may_retry = self.retries_left > 0 && error.stage().may_be_corrected();
         if may_retry && session.is_none() {
             ledger.warn("the answer cannot be corrected: the agent named no session to resume".to_owned());
         }

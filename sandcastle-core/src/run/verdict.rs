@@ -64,7 +64,7 @@ impl Verdict {
     }
 
     fn refused(error: ExtractError) -> Self {
-        let outcome = outcome_of(error.stage());
+        let outcome = error.stage().outcome();
         Self::Refused(error, outcome)
     }
 
@@ -129,18 +129,4 @@ fn read(locator: Locator, judge: &mut Judge<'_>) -> Result<String, ExtractError>
     let block = locator.finish()?;
     judge(block.as_str())?;
     Ok(block.into_string())
-}
-
-fn outcome_of(stage: Stage) -> AttemptOutcome {
-    match stage {
-        Stage::Missing => AttemptOutcome::Missing,
-        Stage::Unclosed => AttemptOutcome::Unclosed,
-        Stage::JsonParse => AttemptOutcome::JsonParse,
-        Stage::SchemaValidate => AttemptOutcome::SchemaValidate,
-        Stage::Rejected => AttemptOutcome::Rejected,
-        Stage::Refused => AttemptOutcome::Refused,
-        Stage::Filtered => AttemptOutcome::Filtered,
-        Stage::Truncated => AttemptOutcome::Truncated,
-        Stage::Empty => AttemptOutcome::Empty,
-    }
 }
