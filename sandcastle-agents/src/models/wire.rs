@@ -2,7 +2,7 @@
 //! JSON, and ids where a service gives none.
 
 use sandcastle_core::event::FailureKind;
-use sandcastle_core::model::{ModelFailure, ToolCall};
+use sandcastle_core::model::{Message, ModelFailure, ModelRequest, ToolCall};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Number, Value, json};
 
@@ -17,6 +17,24 @@ pub(crate) fn tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, 
     let count = Value::deserialize(deserializer)?;
     let large = || count.as_f64().filter(|count| *count >= u64::MAX as f64).map(|_| u64::MAX);
     Ok(count.as_u64().or_else(large).unwrap_or_default())
+}
+
+/// Counts of tokens that a cache was in, as both APIs of OpenAI tell them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Cached {
+    #[serde(deserialize_with = "tokens")]
+    pub(crate) cached_tokens: u64,
+    #[serde(deserialize_with = "tokens")]
+    pub(crate) cache_write_tokens: u64,
+}
+
+/// The conversation, for a wire that has what the model is told about its part as its first message; `message` says how the
+/// others are written, and leaves out those in which nothing is said.
+pub(crate) fn messages(request: &ModelRequest, message: fn(&Message) -> Option<Value>) -> Vec<Value> {
+    let system = request.system.as_deref().filter(|system| !system.is_empty());
+    let system = system.map(|system| json!({ "role": "system", "content": system }));
+    system.into_iter().chain(request.messages.iter().filter_map(message)).collect()
 }
 
 /// Reads an event of a stream.

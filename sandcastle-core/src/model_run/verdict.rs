@@ -8,7 +8,7 @@ use super::plan::{Plan, PlannedOutput};
 use crate::model::{ModelAnswer, ModelStop, ToolCall};
 use crate::output::locate::Locator;
 use crate::output::lower::Lowering;
-use crate::output::{AnswerForm, ExtractError, OutputSpec, ladder};
+use crate::output::{AnswerForm, ExtractError, OutputSpec, document, ladder};
 
 /// Judges what an answer says in the place of a block, and keeps its value if it is good.
 pub(super) type Judge<'a> = dyn FnMut(&str) -> Result<(), ExtractError> + Send + 'a;
@@ -65,8 +65,8 @@ pub(super) fn on_text(
         return judged(block.as_str(), spec, judge);
     }
     let Some(lowering) = lowering else { return judged(raw, spec, judge) };
-    let lifted = spec.lifted(raw, |value| lowering.lift(value))?;
-    judged(&lifted, spec, judge).map_err(|error| error.about(raw))
+    let block = document::block_within(spec, lowering, raw)?;
+    judged(&block, spec, judge).map_err(|error| error.about(raw))
 }
 
 fn judged(text: &str, spec: &OutputSpec, judge: &mut Judge<'_>) -> Result<(), ExtractError> {

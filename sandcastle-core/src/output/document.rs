@@ -3,6 +3,8 @@
 //! It is judged as a block is. Before that, what a copy of the schema made the model add is taken out again, see
 //! [`Lowering::lift`]. What is wrapped into another object, or encoded twice, is never unwrapped, but said.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::lower::Lowering;
@@ -15,15 +17,32 @@ use super::{ExtractError, OutputSpec, Problem, Seen, error, pointer};
 /// When the text is not one JSON document and nothing else. A fence around it is something else: a model that is held to a
 /// schema cannot write one.
 pub(crate) fn block_of(spec: &OutputSpec, lowering: &Lowering, text: &str) -> Result<String, ExtractError> {
-    let not_json = |fault| ExtractError::json_parse(spec.tag(), text, fault);
-    let reading = read::read(text).map_err(not_json)?;
+    let reading = spec.read_json(text)?;
     let begins = text.len() - text.trim_start().len();
     if reading.text.trim_start().len() != reading.text.len() - begins {
         let message = "there is more than the value";
-        return Err(not_json(Fault::new(text, begins, message, error::Advice::JsonOnly)));
+        let fault = Fault::new(text, begins, message, error::Advice::JsonOnly);
+        return Err(ExtractError::json_parse(spec.tag(), text, fault));
     }
-    let lifted = lowering.lift(reading.value.clone());
-    Ok(if lifted == reading.value { text.to_owned() } else { lifted.to_string() })
+    Ok(lifted(text, &reading.value, lowering).into_owned())
+}
+
+/// Returns the same of a document that may stand in a fence.
+///
+/// # Errors
+/// When the text is not one JSON document, in a fence or not.
+pub(crate) fn block_within<'b>(
+    spec: &OutputSpec,
+    lowering: &Lowering,
+    text: &'b str,
+) -> Result<Cow<'b, str>, ExtractError> {
+    Ok(lifted(text, &spec.read_json(text)?.value, lowering))
+}
+
+/// Returns a text as it is to be judged: with what its wire made of the value undone.
+fn lifted<'b>(text: &'b str, value: &Value, lowering: &Lowering) -> Cow<'b, str> {
+    let lifted = lowering.lift(value.clone());
+    if lifted == *value { Cow::Borrowed(text) } else { Cow::Owned(lifted.to_string()) }
 }
 
 /// Adds to an error that the value which was asked for is there, only inside of another one.
@@ -82,6 +101,20 @@ mod tests {
         {
             assert_eq!(judged(text).unwrap_err().stage(), Stage::JsonParse, "{text}");
         }
+    }
+
+    #[test]
+    fn an_answer_is_judged_as_it_is_unless_its_wire_changed_it() {
+        let schema = json!({
+            "type": "object", "properties": { "n": { "type": "integer" }, "more": { "type": "string" } }, "required": ["n"],
+        });
+        let spec = OutputSpec::json("result", schema).unwrap();
+        let lowering = lower(spec.schema(), Dialect::Codex);
+        let within = |text: &'static str| block_within(&spec, &lowering, text);
+        assert_eq!(within("{ \"n\": 1 }").unwrap(), "{ \"n\": 1 }");
+        assert_eq!(within(r#"{"n":1,"more":null}"#).unwrap(), r#"{"n":1}"#);
+        assert_eq!(within("```json\n{\"n\":1,\"more\":null}\n```").unwrap(), r#"{"n":1}"#);
+        assert_eq!(within(r#"{"n":1,"n":2}"#).unwrap_err().stage(), Stage::JsonParse);
     }
 
     #[test]

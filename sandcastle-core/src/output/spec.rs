@@ -317,17 +317,6 @@ impl OutputSpec {
         }
     }
 
-    /// Returns an answer that is JSON as it is to be judged: with what its wire made of the value undone by `lift`.
-    pub(crate) fn lifted<'b>(
-        &self,
-        answer: &'b str,
-        lift: impl FnOnce(Value) -> Value,
-    ) -> Result<Cow<'b, str>, ExtractError> {
-        let Reading { value, .. } = self.read_json(answer)?;
-        let lifted = lift(value.clone());
-        Ok(if lifted == value { Cow::Borrowed(answer) } else { Cow::Owned(lifted.to_string()) })
-    }
-
     fn read_fitting(&self, block: &str) -> Result<Value, ExtractError> {
         let Reading { value, .. } = self.read_json(block)?;
         let problems = self.checker(block)?.problems(&value);

@@ -4,7 +4,7 @@ use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::{Message, ModelFailure, ModelRequest, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::models::wire::{arguments_object, decimal, set, tool_text};
+use crate::models::wire::{arguments_object, decimal, messages, set, tool_text};
 
 /// # Errors
 /// [`FailureKind::Request`] if a tool has to be called: the wire cannot say that, and would leave it to the model.
@@ -13,7 +13,7 @@ pub(super) fn body(model: &str, request: &ModelRequest) -> Result<Value, ModelFa
         let problem = "`ollama` has no way to make a model call a tool";
         return Err(ModelFailure::new(FailureKind::Request, problem));
     }
-    let mut body = json!({ "model": model, "stream": true, "messages": messages(request) });
+    let mut body = json!({ "model": model, "stream": true, "messages": messages(request, message) });
     if !request.tools.is_empty() {
         set(&mut body, "tools", Some(request.tools.iter().map(tool).collect::<Vec<_>>()));
     }
@@ -30,12 +30,6 @@ fn tool(tool: &ToolSpec) -> Value {
         "type": "function",
         "function": { "name": tool.name, "description": tool.description, "parameters": tool.input_schema },
     })
-}
-
-fn messages(request: &ModelRequest) -> Vec<Value> {
-    let system = request.system.as_deref().filter(|system| !system.is_empty());
-    let system = system.map(|system| json!({ "role": "system", "content": system }));
-    system.into_iter().chain(request.messages.iter().filter_map(message)).collect()
 }
 
 /// A message, unless nothing is said in it.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::failure::kind_of;
 use crate::models::endpoint::{Bill, Progress, Reader};
 use crate::models::http::ErrorBody;
-use crate::models::wire::{self, MAX_CALLS, broken, call_id, is_first, tokens};
+use crate::models::wire::{self, Cached, MAX_CALLS, broken, call_id, is_first, tokens};
 
 /// The last event, which is no JSON.
 const DONE: &str = "[DONE]";
@@ -100,15 +100,6 @@ struct Counts {
 #[serde(default)]
 struct CostDetails {
     upstream_inference_cost: Value,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Cached {
-    #[serde(deserialize_with = "tokens")]
-    cached_tokens: u64,
-    #[serde(deserialize_with = "tokens")]
-    cache_write_tokens: u64,
 }
 
 impl Counts {

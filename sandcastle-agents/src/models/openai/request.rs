@@ -4,14 +4,14 @@ use sandcastle_core::model::{Message, ModelRequest, ToolCall, ToolChoice, ToolSp
 use serde_json::{Value, json};
 
 use super::accent::{Accent, LimitName, NamedTool, Routing, Strict};
-use crate::models::wire::{arguments_text, decimal, set, tool_text};
+use crate::models::wire::{arguments_text, decimal, messages, set, tool_text};
 
 pub(crate) fn body(model: &str, accent: Accent, request: &ModelRequest) -> Value {
     let mut body = json!({
         "model": model,
         "stream": true,
         "stream_options": { "include_usage": true },
-        "messages": messages(request),
+        "messages": messages(request, message),
     });
     let tools: Vec<_> = offered(accent, request).map(|spec| tool(accent, spec)).collect();
     if !tools.is_empty() {
@@ -63,12 +63,6 @@ fn response_format(schema: &WireSchema) -> Value {
         "type": "json_schema",
         "json_schema": { "name": schema.name, "strict": true, "schema": schema.schema },
     })
-}
-
-fn messages(request: &ModelRequest) -> Vec<Value> {
-    let system = request.system.as_deref().filter(|system| !system.is_empty());
-    let system = system.map(|system| json!({ "role": "system", "content": system }));
-    system.into_iter().chain(request.messages.iter().filter_map(message)).collect()
 }
 
 /// A message, unless nothing is said in it.

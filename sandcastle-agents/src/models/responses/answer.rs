@@ -14,7 +14,7 @@ use super::request;
 use crate::models::endpoint::{Progress, Reader};
 use crate::models::http::ErrorBody;
 use crate::models::openai::kind_of;
-use crate::models::wire::{self, MAX_CALLS, broken, call_id, tokens};
+use crate::models::wire::{self, Cached, MAX_CALLS, broken, call_id, tokens};
 
 /// An answer that is arriving.
 #[derive(Debug, Default)]
@@ -107,15 +107,6 @@ struct Counts {
     #[serde(deserialize_with = "tokens")]
     output_tokens: u64,
     input_tokens_details: Option<Cached>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Cached {
-    #[serde(deserialize_with = "tokens")]
-    cached_tokens: u64,
-    #[serde(deserialize_with = "tokens")]
-    cache_write_tokens: u64,
 }
 
 impl Answer {
