@@ -80,6 +80,10 @@ pub enum ErrorKind {
     ModelFailed,
     /// The agent finished, and no valid structured output was obtained.
     StructuredOutput,
+    /// The document or the steps of a workflow are wrong; nothing was started.
+    InvalidWorkflow,
+    /// A step of a workflow failed by the workflow's own rules: a command, an expression, a confidence that is too low.
+    WorkflowStep,
     /// A file could not be read or written.
     Io,
 }
@@ -134,7 +138,10 @@ impl Error {
     #[must_use]
     pub fn is_entry_check(&self) -> bool {
         match self.kind() {
-            ErrorKind::InvalidOptions | ErrorKind::Prompt | ErrorKind::InvalidOutput => true,
+            ErrorKind::InvalidOptions
+            | ErrorKind::Prompt
+            | ErrorKind::InvalidOutput
+            | ErrorKind::InvalidWorkflow => true,
             // These are found at the entry, or later by a run that has a record of what it did.
             ErrorKind::Git | ErrorKind::SessionNotFound => self.work().is_none(),
             _ => false,

@@ -27,6 +27,8 @@ pub mod session;
 mod strategy;
 pub mod testing;
 mod work;
+#[cfg(feature = "workflow")]
+pub mod workflow;
 mod worktree;
 
 pub use tokio_util::sync::CancellationToken;
