@@ -12,8 +12,8 @@ pub use self::step::{
     Step, StepKind, StepName, ToolStep,
 };
 pub(crate) use self::step::{AgentSource, Contract, Defaults, ModelSource, SandboxSource};
-pub(crate) use self::output::{RESERVED, gate_request};
-pub(crate) use self::text::Text;
+pub(crate) use self::output::{RESERVED, gate_request, tag_of};
+pub(crate) use self::text::{Mark, Text};
 use super::finding::Place;
 
 /// Describes a workflow: its steps, and what they share.
