@@ -115,7 +115,9 @@ impl<'s> Filler<'s> {
     fn is_possible(&self, option: &'s Value, value: &Value) -> bool {
         let mut parts = Vec::new();
         self.gather(vec![option], &mut parts);
-        parts.iter().all(|part| is_of_type(part, value) && is_allowed(part, value) && has_its_marks(part, value))
+        parts
+            .iter()
+            .all(|part| is_of_type(part, value) && is_allowed(part, value) && has_its_marks(part, value))
     }
 }
 
