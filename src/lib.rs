@@ -47,8 +47,6 @@ pub use sandcastle_core::{
     Timeouts, TypedOutput, Usage, Work, Worktree, WorktreeOptions, agent, create_sandbox, create_worktree,
     event, interactive, journal, jsonl, model, output, run, run_spec, run_with, sandbox, secret, session,
 };
-#[cfg(feature = "workflow")]
-pub use sandcastle_core::workflow;
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;
 
@@ -57,3 +55,5 @@ pub use sandcastle_core::__private;
 
 pub mod guide;
 pub mod testing;
+#[cfg(feature = "workflow")]
+pub mod workflow;
