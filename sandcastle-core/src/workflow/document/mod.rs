@@ -1,5 +1,7 @@
 //! From a YAML document to a workflow, and everything that is wrong with it.
 
+mod file;
+
 use serde_json::Value;
 
 use super::definition::Workflow;
