@@ -1,7 +1,21 @@
 //! Expressions and templates: pure, bounded in time, size and depth.
+//!
+//! Under version 1.1 they are a part of the language of `minijinja` (`language`): `syntax` reads them and refuses everything
+//! else, `evaluation` runs them over JSON that is looked at but never read as a template (`value`). Version 1.0 has placeholders
+//! and comparisons (`placeholder`). Types are no business of this room: `check` holds what was read against them.
+
+mod evaluation;
+mod filters;
+mod language;
+mod nearest;
+mod placeholder;
+mod rules;
+mod syntax;
+mod value;
 
 use serde_json::{Map, Value};
 
+use self::evaluation::Rendered;
 use super::definition::{Text, WorkflowVersion};
 
 /// What expressions can read: `input`, `vars`, `trigger`, `steps`, and the outputs of the steps that are done by their names.
@@ -15,8 +29,13 @@ pub(crate) struct Scope {
 /// # Errors
 /// One lowercase line that says what is wrong with it.
 pub(crate) fn render(text: &Text, version: WorkflowVersion, scope: &Scope) -> Result<Value, String> {
-    let _ = (text, version, scope);
-    Err("there are no expressions yet".to_owned())
+    match version {
+        WorkflowVersion::V1_0 => Ok(Value::String(placeholder::fill(&text.source, &scope.values)?)),
+        WorkflowVersion::V1_1 => Ok(match evaluation::render(&text.source, &scope.values)? {
+            Rendered::Value(value) => value,
+            Rendered::Text(text) => Value::String(text),
+        }),
+    }
 }
 
 /// Gives the text of a template; a value that is no string becomes JSON.
@@ -35,6 +54,20 @@ pub(crate) fn render_text(text: &Text, version: WorkflowVersion, scope: &Scope) 
 /// # Errors
 /// As [`render`], and if the value is no boolean.
 pub(crate) fn evaluate(test: &Text, version: WorkflowVersion, scope: &Scope) -> Result<bool, String> {
-    let _ = (test, version, scope);
-    Err("there are no expressions yet".to_owned())
+    let value = match version {
+        WorkflowVersion::V1_0 => return placeholder::compare(&test.source, &scope.values),
+        WorkflowVersion::V1_1 => evaluation::evaluate(&test.source, &scope.values)?,
+    };
+    let kind = match value {
+        Value::Bool(answer) => return Ok(answer),
+        Value::Null => "null",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    Err(format!("the condition gives {kind}, not true or false"))
 }
+
+#[cfg(test)]
+mod tests;

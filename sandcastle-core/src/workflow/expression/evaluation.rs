@@ -1,0 +1,147 @@
+//! Runs what was read: `minijinja` with nothing in it but the language, and a bound for everything. It pays with fuel for each
+//! step and each byte that it makes; the clock ends what fuel does not see, such as comparisons of long texts; and a text
+//! that grows too long is not written to its end.
+
+use std::io;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
+use serde_json::{Map, Value as Json};
+
+use super::filters;
+use super::nearest::shortened;
+use super::syntax::{Flaw, Template, read_expression, syntax};
+use super::value::{MAX_SIZE, Roots, Watch, give, too_large, written};
+
+/// How long a template may take.
+const MAX_TIME: Duration = Duration::from_secs(1);
+/// How many steps it may make. One of them pays for 64 bytes, too.
+const MAX_STEPS: u64 = 250_000;
+/// How deep loops and choices may go.
+const MAX_NESTING: usize = 100;
+
+/// What a template became.
+pub(super) enum Rendered {
+    /// The value of its only expression.
+    Value(Json),
+    /// A text.
+    Text(String),
+}
+
+/// Renders a template.
+pub(super) fn render(source: &str, values: &Map<String, Json>) -> Result<Rendered, String> {
+    let template = Template::read(source).map_err(|flaws| first(&flaws))?;
+    let watch = Watch::new(Instant::now() + MAX_TIME);
+    let rendered = match template.sole_source() {
+        Some(expression) => value_of(expression, values, &watch).map(Rendered::Value),
+        None => text_of(source, values, &watch).map(Rendered::Text),
+    };
+    rendered.map_err(|error| said(&error, &watch))
+}
+
+/// Gives the value of an expression.
+pub(super) fn evaluate(source: &str, values: &Map<String, Json>) -> Result<Json, String> {
+    read_expression(source).map_err(|flaws| first(&flaws))?;
+    let watch = Watch::new(Instant::now() + MAX_TIME);
+    value_of(source, values, &watch).map_err(|error| said(&error, &watch))
+}
+
+fn value_of(source: &str, values: &Map<String, Json>, watch: &Arc<Watch>) -> Result<Json, Error> {
+    let expression = environment().compile_expression(source)?;
+    let names = expression.undeclared_variables(false);
+    let value = expression.eval(Roots::new(values, watch).take(&names)?)?;
+    in_time(watch, give(&value)?)
+}
+
+fn text_of(source: &str, values: &Map<String, Json>, watch: &Arc<Watch>) -> Result<String, Error> {
+    let template = environment().template_from_str(source)?;
+    let names = template.undeclared_variables(false);
+    let mut sheet = Sheet { text: Vec::new(), watch };
+    template.render_captured_to(Roots::new(values, watch).take(&names)?, &mut sheet)?;
+    let text = String::from_utf8(sheet.text);
+    in_time(watch, text.map_err(|_| Error::new(ErrorKind::WriteFailure, "it is no text"))?)
+}
+
+/// Whatever was made while the time ran out may have been made of half of the values.
+fn in_time<T>(watch: &Watch, made: T) -> Result<T, Error> {
+    if watch.is_late() { Err(Error::from(ErrorKind::OutOfFuel)) } else { Ok(made) }
+}
+
+/// The language, as `minijinja` runs it.
+fn environment<'s>() -> &'static Environment<'s> {
+    static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+        let mut environment = Environment::new();
+        environment.set_syntax(syntax());
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        environment.set_formatter(|out, _, value| {
+            out.write_str(&written(value)?).map_err(Error::from)
+        });
+        // With it an undefined value knows where it comes from.
+        environment.set_debug(true);
+        environment.set_fuel(Some(MAX_STEPS));
+        environment.set_recursion_limit(MAX_NESTING);
+        filters::install(&mut environment);
+        environment
+    });
+    &ENVIRONMENT
+}
+
+/// Where a text is written, up to its bound and in its time.
+struct Sheet<'w> {
+    text: Vec<u8>,
+    watch: &'w Watch,
+}
+
+impl io::Write for Sheet<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.watch.is_late() {
+            return Err(io::Error::other(too_slow()));
+        }
+        if self.text.len().saturating_add(bytes.len()) > MAX_SIZE {
+            return Err(io::Error::other(too_large()));
+        }
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn too_slow() -> String {
+    format!("it takes more than {} s or {MAX_STEPS} steps", MAX_TIME.as_secs())
+}
+
+fn first(flaws: &[Flaw]) -> String {
+    flaws.first().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Says in one line what went wrong.
+fn said(error: &Error, watch: &Watch) -> String {
+    let detail = error.detail().unwrap_or_default();
+    match error.kind() {
+        _ if watch.is_late() => too_slow(),
+        ErrorKind::OutOfFuel => too_slow(),
+        ErrorKind::UndefinedError => match missing(detail) {
+            Some(expression) => {
+                let field = expression.rsplit('.').next().unwrap_or(expression);
+                let instead = watch.instead_of(field).map(|instead| format!("; {instead}")).unwrap_or_default();
+                format!("`{}` is not there{instead}", shortened(expression))
+            }
+            None => "a value is not there".to_owned(),
+        },
+        ErrorKind::WriteFailure => std::error::Error::source(error).map_or_else(too_large, ToString::to_string),
+        kind if detail.is_empty() => kind.to_string(),
+        _ => detail.chars().take(300).collect(),
+    }
+}
+
+/// What is undefined, out of the words of `minijinja`.
+fn missing(detail: &str) -> Option<&str> {
+    let (_, rest) = detail.split_once('`')?;
+    let (expression, rest) = rest.split_once('`')?;
+    rest.starts_with(" is undefined").then_some(expression)
+}

@@ -1,0 +1,60 @@
+//! The name that was probably meant.
+
+/// The most names that are compared: objects of a model can have any number of keys.
+const MAX_NAMES: usize = 1_000;
+/// The longest name that is compared, and the longest that is shown.
+const MAX_LENGTH: usize = 60;
+
+/// Finds the name that is nearest to `word`, if one is near enough to be worth a hint.
+pub(crate) fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    if word.len() > MAX_LENGTH {
+        return None;
+    }
+    let worth = |name: &&str| name.len() <= MAX_LENGTH && *name != word;
+    let near = names.into_iter().take(MAX_NAMES).filter(worth).map(|name| (distance(word, name), name));
+    let (distance, name) = near.min_by_key(|(distance, _)| *distance)?;
+    (distance <= 1 + word.chars().count() / 4).then_some(name)
+}
+
+/// How many letters differ; that a letter is written large or small is no more than half of a mistake.
+fn distance(word: &str, name: &str) -> usize {
+    strsim::osa_distance(&word.to_lowercase(), &name.to_lowercase())
+}
+
+/// Lists names for a message, the first few of them.
+pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut names = names.into_iter();
+    let shown: Vec<_> = names.by_ref().take(12).map(|name| format!("`{}`", shortened(name))).collect();
+    match names.count() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Keeps a name that somebody else chose from filling a screen.
+pub(crate) fn shortened(name: &str) -> String {
+    let clean: String = name.chars().take(MAX_LENGTH).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if clean.len() < name.len() { format!("{clean}…") } else { clean }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_found_and_a_far_one_is_not() {
+        let names = ["severity", "confidence", "label"];
+        assert_eq!(nearest("severty", names), Some("severity"));
+        assert_eq!(nearest("Label", names), Some("label"));
+        assert_eq!(nearest("colour", names), None);
+        assert_eq!(nearest(&"x".repeat(100_000), names), None);
+    }
+
+    #[test]
+    fn names_of_others_are_shortened() {
+        assert_eq!(listed(["a", "b"]), "`a`, `b`");
+        assert!(listed(std::iter::repeat_n("x", 5_000)).ends_with("and 4988 more"));
+        assert!(shortened(&"y".repeat(1_000)).len() < 100);
+        assert_eq!(shortened("a\u{1b}[2J"), "a\u{fffd}[2J");
+    }
+}

@@ -1,0 +1,228 @@
+//! What of the syntax of `minijinja` the language has: a walk over a tree that names everything else. What is left has no
+//! function, no assignment, and only filters and tests that are known here.
+
+use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Spanned, Stmt};
+
+use super::language::{FILTERS, LOOP, TESTS, filter_named, test_named};
+use super::nearest::{listed, nearest};
+use super::syntax::{Flaw, range};
+
+/// Walks over a tree and collects what is not allowed.
+#[derive(Default)]
+pub(super) struct Rules {
+    flaws: Vec<Flaw>,
+}
+
+impl Rules {
+    /// Gives back what was read, or everything that is wrong with it.
+    pub(super) fn finish<T>(self, read: T) -> Result<T, Vec<Flaw>> {
+        if self.flaws.is_empty() { Ok(read) } else { Err(self.flaws) }
+    }
+
+    pub(super) fn statements(&mut self, statements: &[Stmt<'_>]) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt<'_>) {
+        match statement {
+            Stmt::Template(template) => self.statements(&template.children),
+            Stmt::EmitExpr(emit) => self.expression(&emit.expr),
+            Stmt::EmitRaw(_) => {}
+            Stmt::ForLoop(each) => {
+                if each.recursive {
+                    self.refuse(each, "`recursive` loops");
+                }
+                self.target(&each.target);
+                self.expression(&each.iter);
+                each.filter_expr.iter().for_each(|expr| self.expression(expr));
+                self.statements(&each.body);
+                self.statements(&each.else_body);
+            }
+            Stmt::IfCond(choice) => {
+                self.expression(&choice.expr);
+                self.statements(&choice.true_body);
+                self.statements(&choice.false_body);
+            }
+            Stmt::WithBlock(block) => self.refuse(block, "`{% with %}`"),
+            Stmt::Set(block) => self.refuse(block, "`{% set %}`"),
+            Stmt::SetBlock(block) => self.refuse(block, "`{% set %}`"),
+            Stmt::AutoEscape(block) => self.refuse(block, "`{% autoescape %}`"),
+            Stmt::FilterBlock(block) => self.refuse(block, "`{% filter %}`"),
+            Stmt::Do(block) => self.refuse(block, "`{% do %}`"),
+            // What the parser has only with features that other crates of a program may turn on.
+            #[expect(unreachable_patterns, reason = "which statements there are depends on the features of the parser")]
+            _ => self.flaws.push(Flaw::new(0, "only `{% if %}`, `{% for %}` and `{% raw %}` are known")),
+        }
+    }
+
+    /// The names of a loop, which hide others of that name.
+    fn target(&mut self, target: &Expr<'_>) {
+        match target {
+            Expr::Var(_) => {}
+            Expr::List(list) => list.items.iter().for_each(|item| self.target(item)),
+            Expr::Tuple(tuple) => tuple.items.iter().for_each(|item| self.target(item)),
+            other => {
+                let message = format!("a loop needs a name, not this {}", other.description());
+                self.flaws.push(Flaw::new(range(other.span()).start, message));
+            }
+        }
+    }
+
+    pub(super) fn expression(&mut self, expr: &Expr<'_>) {
+        match expr {
+            Expr::Var(_) | Expr::Const(_) => {}
+            Expr::Slice(slice) => {
+                self.expression(&slice.expr);
+                let bounds = [&slice.start, &slice.stop, &slice.step];
+                bounds.into_iter().flatten().for_each(|bound| self.expression(bound));
+            }
+            Expr::UnaryOp(unary) => self.expression(&unary.expr),
+            Expr::BinOp(binary) => {
+                if matches!(binary.op, BinOpKind::Concat) {
+                    let flaw = refused(range(binary.right.span()).start, "`~`");
+                    self.flaws.push(flaw.with_hint("write `{{ a }}{{ b }}`, or `+` between texts"));
+                }
+                self.expression(&binary.left);
+                self.expression(&binary.right);
+            }
+            Expr::Compare(chain) => {
+                self.expression(&chain.expr);
+                chain.ops.iter().for_each(|op| self.expression(&op.expr));
+            }
+            Expr::IfExpr(choice) => {
+                self.expression(&choice.test_expr);
+                self.expression(&choice.true_expr);
+                match &choice.false_expr {
+                    Some(expr) => self.expression(expr),
+                    None => {
+                        let at = range(choice.span()).end;
+                        self.flaws.push(Flaw::new(at, "`if` within an expression needs an `else`"));
+                    }
+                }
+            }
+            Expr::Filter(filter) => self.filter(filter),
+            Expr::Test(test) => self.test(test),
+            Expr::GetAttr(field) => self.field(field),
+            Expr::GetItem(item) => {
+                self.expression(&item.expr);
+                self.expression(&item.subscript_expr);
+            }
+            Expr::Call(call) => {
+                let flaw = refused(range(call.expr.span()).start, "functions");
+                self.flaws.push(flaw.with_hint("filters stand behind `|`, as in `title|upper`"));
+            }
+            Expr::List(list) => list.items.iter().for_each(|item| self.expression(item)),
+            Expr::Tuple(tuple) => tuple.items.iter().for_each(|item| self.expression(item)),
+            Expr::Map(map) => map.keys.iter().chain(&map.values).for_each(|part| self.expression(part)),
+        }
+    }
+
+    fn field(&mut self, field: &Spanned<minijinja::machinery::ast::GetAttr<'_>>) {
+        self.expression(&field.expr);
+        if matches!(&field.expr, Expr::Var(name) if name.id == "loop") && !LOOP.contains(&field.name) {
+            let at = range(field.span()).end.saturating_sub(field.name.len());
+            let flaw = Flaw::new(at, format!("`loop` has no `{}`", field.name));
+            self.flaws.push(flaw.with_hint(meant(field.name, LOOP)));
+        }
+    }
+
+    fn filter(&mut self, filter: &Spanned<minijinja::machinery::ast::Filter<'_>>) {
+        filter.expr.iter().for_each(|expr| self.expression(expr));
+        let at = range(filter.span()).start;
+        match filter_named(filter.name) {
+            Some(known) => {
+                if known.name == "map" && filter.args.is_empty() {
+                    let flaw = Flaw::new(at, "`map` needs `attribute`");
+                    self.flaws.push(flaw.with_hint("as in `issues|map(attribute=\"title\")`"));
+                }
+                self.arguments(at, filter.name, &filter.args, known.arguments, known.named);
+            }
+            None => {
+                let names: Vec<_> = FILTERS.iter().map(|filter| filter.name).collect();
+                let flaw = Flaw::new(at, format!("there is no filter `{}`", filter.name));
+                self.flaws.push(flaw.with_hint(meant(filter.name, &names)));
+            }
+        }
+    }
+
+    fn test(&mut self, test: &Spanned<minijinja::machinery::ast::Test<'_>>) {
+        self.expression(&test.expr);
+        let at = range(test.span()).start;
+        match test_named(test.name) {
+            Some(count) => self.arguments(at, test.name, &test.args, (count, count), &[]),
+            None => {
+                let names: Vec<_> = TESTS.iter().map(|(name, _)| *name).collect();
+                let flaw = Flaw::new(at, format!("there is no test `{}`", test.name));
+                self.flaws.push(flaw.with_hint(meant(test.name, &names)));
+            }
+        }
+    }
+
+    fn arguments(
+        &mut self,
+        at: usize,
+        name: &str,
+        args: &[CallArg<'_>],
+        (least, most): (usize, usize),
+        named: &[&str],
+    ) {
+        let mut count = 0;
+        for arg in args {
+            match arg {
+                CallArg::Pos(expr) => {
+                    count += 1;
+                    self.expression(expr);
+                }
+                CallArg::Kwarg("attribute", expr) if named.contains(&"attribute") && text_of(expr).is_none() => {
+                    self.flaws.push(Flaw::new(range(expr.span()).start, "`attribute` needs a text in quotes"));
+                }
+                CallArg::Kwarg(word, expr) if named.contains(word) => self.expression(expr),
+                CallArg::Kwarg(word, _) => {
+                    let flaw = Flaw::new(at, format!("`{name}` takes no argument `{word}`"));
+                    self.flaws.push(if named.is_empty() { flaw } else { flaw.with_hint(meant(word, named)) });
+                }
+                CallArg::PosSplat(_) | CallArg::KwargSplat(_) => {
+                    let flaw = refused(at, "arguments behind `*`");
+                    self.flaws.push(flaw);
+                }
+            }
+        }
+        if count < least || count > most {
+            let wanted = match (least, most) {
+                (_, 0) => "no argument".to_owned(),
+                (1, 1) => "one argument".to_owned(),
+                (least, most) if least == most => format!("{least} arguments"),
+                (least, most) => format!("{least} to {most} arguments"),
+            };
+            self.flaws.push(Flaw::new(at, format!("`{name}` takes {wanted}, not {count}")));
+        }
+    }
+
+    fn refuse<T>(&mut self, node: &Spanned<T>, what: &str) {
+        let flaw = refused(range(node.span()).start, what);
+        self.flaws.push(flaw);
+    }
+
+}
+
+fn refused(at: usize, what: &str) -> Flaw {
+    Flaw::new(at, format!("workflows have no {what}"))
+}
+
+/// The text of an expression that is a text in quotes.
+pub(crate) fn text_of(expr: &Expr<'_>) -> Option<String> {
+    match expr {
+        Expr::Const(text) => text.value.as_str().map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// A hint that names the nearest word, or all of them.
+fn meant(word: &str, known: &[&str]) -> String {
+    match nearest(word, known.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("known: {}", listed(known.iter().copied())),
+    }
+}

@@ -1,0 +1,178 @@
+//! From text to a syntax tree of what the language allows; everything else is refused here, with its place, before
+//! `minijinja` compiles it. Its parser goes deeper with each `-`, `not` and `elif` without a bound of its own, so the words are
+//! counted before it begins.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use minijinja::machinery::ast::{Expr, Stmt};
+use minijinja::machinery::{Span, Token, parse, parse_expr, tokenize};
+use minijinja::syntax::SyntaxConfig;
+
+use super::language::{MAX_BRANCHES, MAX_EXPRESSION, MAX_PREFIXES, MAX_TEMPLATE, MAX_TOKENS};
+use super::rules::Rules;
+
+/// Says what is wrong with a template or an expression, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Flaw {
+    /// The byte of the source where it begins.
+    pub(crate) offset: usize,
+    /// What is wrong, a lowercase line without a period.
+    pub(crate) message: String,
+    /// What to do.
+    pub(crate) hint: Option<String>,
+}
+
+impl Flaw {
+    pub(crate) fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self { offset, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.hint.iter().try_for_each(|hint| write!(f, "; {hint}"))
+    }
+}
+
+/// How templates are written. What is around a tag stays as it is, the last line end of a prompt too.
+pub(super) fn syntax() -> SyntaxConfig {
+    static SYNTAX: LazyLock<SyntaxConfig> = LazyLock::new(|| {
+        // Only delimiters can be wrong, and they are not touched.
+        SyntaxConfig::builder().keep_trailing_newline(true).build().unwrap_or_default()
+    });
+    SYNTAX.clone()
+}
+
+/// A template that the language allows.
+pub(crate) struct Template<'s> {
+    source: &'s str,
+    tree: Stmt<'s>,
+}
+
+impl<'s> Template<'s> {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub(crate) fn read(source: &'s str) -> Result<Self, Vec<Flaw>> {
+        if source.len() > MAX_TEMPLATE {
+            return Err(vec![Flaw::new(0, format!("a template has at most {} KiB", MAX_TEMPLATE / 1024))]);
+        }
+        count(source, Begins::WithText)?;
+        let tree = parse(source, "template", syntax()).map_err(|error| vec![flaw_of(&error, source.len())])?;
+        let template = Self { source, tree };
+        let mut rules = Rules::default();
+        rules.statements(template.statements());
+        rules.finish(template)
+    }
+
+    /// What it consists of.
+    pub(crate) fn statements(&self) -> &[Stmt<'s>] {
+        match &self.tree {
+            Stmt::Template(template) => &template.children,
+            _ => &[],
+        }
+    }
+
+    /// The expression of a template that is nothing else.
+    pub(crate) fn sole(&self) -> Option<&Expr<'s>> {
+        match self.statements() {
+            [Stmt::EmitExpr(only)] => Some(&only.expr),
+            _ => None,
+        }
+    }
+
+    /// The text of that expression.
+    pub(super) fn sole_source(&self) -> Option<&'s str> {
+        match self.statements() {
+            [Stmt::EmitExpr(only)] => self.source.get(range(only.span())),
+            _ => None,
+        }
+    }
+}
+
+/// Reads an expression that stands alone.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub(crate) fn read_expression(source: &str) -> Result<Expr<'_>, Vec<Flaw>> {
+    let begin = source.len() - source.trim_start().len();
+    if begin == source.len() {
+        return Err(vec![Flaw::new(0, "an expression is missing")]);
+    }
+    if source[begin..].starts_with("{{") || source[begin..].starts_with("{%") {
+        let flaw = Flaw::new(begin, "an expression stands here, not a template");
+        return Err(vec![flaw.with_hint("leave the braces out, as in `triage.severity == \"high\"`")]);
+    }
+    count(source, Begins::WithExpression)?;
+    let tree = parse_expr(source).map_err(|error| vec![flaw_of(&error, source.len())])?;
+    let mut rules = Rules::default();
+    rules.expression(&tree);
+    rules.finish(tree)
+}
+
+/// The bytes of a span.
+pub(super) fn range(span: Span) -> std::ops::Range<usize> {
+    span.start_offset as usize..span.end_offset as usize
+}
+
+/// What the source begins with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    WithText,
+    WithExpression,
+}
+
+/// What was counted of one expression.
+#[derive(Default)]
+struct Count {
+    begin: usize,
+    tokens: usize,
+    prefixes: usize,
+}
+
+/// Holds the source against the bounds that keep the parser from going too deep.
+fn count(source: &str, begins: Begins) -> Result<(), Vec<Flaw>> {
+    let (mut count, mut branches) = (Count::default(), 0);
+    for token in tokenize(source, begins == Begins::WithExpression, syntax()) {
+        let (token, span) = token.map_err(|error| vec![flaw_of(&error, source.len())])?;
+        let at = range(span);
+        match token {
+            Token::TemplateData(_) => continue,
+            Token::VariableStart | Token::BlockStart => count = Count { begin: at.end, ..Count::default() },
+            Token::Minus | Token::Ident("not") => count.prefixes += 1,
+            Token::Ident("elif") => branches += 1,
+            _ => count.prefixes = 0,
+        }
+        count.tokens += 1;
+        let written = source.get(count.begin..at.end).unwrap_or_default();
+        let excess = if written.len() > MAX_EXPRESSION && written.chars().count() > MAX_EXPRESSION {
+            format!("an expression has at most {MAX_EXPRESSION} characters")
+        } else if count.tokens > MAX_TOKENS {
+            format!("an expression has at most {MAX_TOKENS} words and signs")
+        } else if count.prefixes > MAX_PREFIXES {
+            format!("at most {MAX_PREFIXES} of `-` and `not` stand in a row")
+        } else if branches > MAX_BRANCHES {
+            format!("a template has at most {MAX_BRANCHES} `elif`")
+        } else {
+            continue;
+        };
+        return Err(vec![Flaw::new(at.start, excess)]);
+    }
+    Ok(())
+}
+
+/// What the parser says, in our words.
+fn flaw_of(error: &minijinja::Error, end: usize) -> Flaw {
+    let offset = error.range().map_or(0, |range| range.start.min(end));
+    let detail = error.detail().unwrap_or("it cannot be read");
+    let message: String = detail.chars().flat_map(|c| c.to_lowercase()).take(200).collect();
+    Flaw::new(offset, message)
+}
