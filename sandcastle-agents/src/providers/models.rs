@@ -24,8 +24,10 @@ enum Make {
     /// With a key, which is in this variable unless another one is named.
     Keyed(&'static str, fn(&ModelSpec, ApiKey) -> Arc<dyn Model>),
     /// With a key only if one is named.
-    Open(fn(&ModelSpec, Option<ApiKey>) -> Result<Arc<dyn Model>>),
+    Open(fn(&ModelSpec, Option<ApiKey>) -> Made),
 }
+
+type Made = Result<Arc<dyn Model>>;
 
 /// Says to a model what the setters of all providers say.
 macro_rules! told {
@@ -78,7 +80,7 @@ const SERVICES: &[Service] = &[
 ];
 
 /// Makes a model; `key` looks up the value of a variable.
-pub(super) fn make(spec: &ModelSpec, key: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn Model>> {
+pub(super) fn make(spec: &ModelSpec, key: &dyn Fn(&str) -> Option<String>) -> Made {
     // It has two spellings: its own, and that of the folder of models.
     let name = if spec.provider == "open-router" { "openrouter" } else { spec.provider.as_str() };
     let Some(service) = SERVICES.iter().find(|service| service.name == name) else {
@@ -122,20 +124,20 @@ fn refused(spec: &ModelSpec, why: &str) -> Error {
     Error::new(ErrorKind::InvalidOptions, what)
 }
 
-fn ollama(spec: &ModelSpec, key: Option<ApiKey>) -> Result<Arc<dyn Model>> {
+fn ollama(spec: &ModelSpec, key: Option<ApiKey>) -> Made {
     let model = Ollama::new(&spec.name);
     let model = key.into_iter().fold(model, Ollama::key);
     Ok(placed!(model, spec))
 }
 
 /// Its address is no other service's, so that what is known of the server holds wherever it is.
-fn llama_cpp(spec: &ModelSpec, key: Option<ApiKey>) -> Result<Arc<dyn Model>> {
+fn llama_cpp(spec: &ModelSpec, key: Option<ApiKey>) -> Made {
     let model = OpenAiCompatible::llama_cpp(spec.base_url.as_deref().unwrap_or(LLAMA_CPP)).model(&spec.name);
     let model = key.into_iter().fold(model, OpenAiCompatible::key);
     Ok(told!(model, spec))
 }
 
-fn compatible(spec: &ModelSpec, key: Option<ApiKey>) -> Result<Arc<dyn Model>> {
+fn compatible(spec: &ModelSpec, key: Option<ApiKey>) -> Made {
     let Some(base) = &spec.base_url else {
         return Err(refused(spec, "nobody knows where its server is")
             .with_hint("say it with `base_url`, such as `http://127.0.0.1:8000/v1`"));

@@ -115,7 +115,7 @@ impl Failure {
     }
 
     /// A failure of a workflow that had begun, with what it had done by then and the command line that resumes it.
-    pub(crate) fn of_workflow(error: &Error, ended: &WorkflowFailure, resume: String) -> Self {
+    pub(crate) fn of_workflow(error: &Error, ended: &WorkflowFailure, resume: &str) -> Self {
         let mut failure = Self::of_run(error, &Next::default());
         // What would be found at the entry of a run is found in the middle of a workflow.
         failure.exit = match exit_of(error) {
@@ -124,7 +124,7 @@ impl Failure {
         };
         let mut lines = Lines::default();
         lines.add("run", &ended.run_id);
-        lines.add("go on", &resume);
+        lines.add("go on", resume);
         failure.text += &format!("\n{}", lines.behind("  "));
         failure.json["resume_command"] = json!(resume);
         if let Value::Object(ended) = json!(ended) {

@@ -93,7 +93,7 @@ fn resume(run: &RunId, args: &WorkflowRunArgs) -> String {
 
 fn failed(error: &Error, args: &WorkflowRunArgs) -> Failure {
     match error.workflow_failure() {
-        Some(ended) => Failure::of_workflow(error, ended, resume(&ended.run_id, args)),
+        Some(ended) => Failure::of_workflow(error, ended, &resume(&ended.run_id, args)),
         None => Failure::at_entry(error),
     }
 }
