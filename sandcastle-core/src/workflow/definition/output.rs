@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::WorkflowVersion;
-use super::step::{Step, StepKind};
+use super::step::{Step, StepKind, StepName};
+use crate::output::OutputSpec;
 
 /// Names that no step can have, since expressions know something else by them.
 pub(crate) const RESERVED: &[&str] = &["input", "vars", "trigger", "steps"];
@@ -64,6 +65,16 @@ pub(crate) fn gate_request() -> Value {
     })
 }
 
+/// The tag that the output of a step stands in: its name, unless that means something else to those who read tags.
+pub(crate) fn tag_of(step: &StepName) -> String {
+    let name = step.as_str();
+    if OutputSpec::text(name).is_ok() {
+        return name.to_owned();
+    }
+    let letters = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });
+    letters.fold("step_".to_owned(), |tag, letter| tag + letter.encode_utf8(&mut [0; 4]))
+}
+
 /// The output behind such a gate: the result, with the confidence in it unless the document is older than that.
 fn gated(version: WorkflowVersion) -> Value {
     match version {
@@ -78,8 +89,7 @@ fn gated(version: WorkflowVersion) -> Value {
 
 /// An object that always has all of these fields, and no others.
 fn closed(properties: Value) -> Value {
-    let required: Vec<_> =
-        properties.as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect();
+    let required: Vec<_> = properties.as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect();
     json!({
         "type": "object",
         "properties": properties,

@@ -6,24 +6,48 @@ use super::super::finding::Place;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Text {
     pub(crate) source: String,
-    /// For each line of `source` where it begins in the document; empty if there is none. A scalar in a document has its
-    /// own rules for line ends and indentation, so a place within it is found by the line it is in.
-    pub(crate) lines: Vec<Place>,
+    /// Where it is written, in the order of the source; empty if that is in no document. A scalar in a document has its own
+    /// rules for line ends, indentation and escapes, so there is a mark wherever the two run apart.
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// Says where one byte of a text is written. What follows it, up to the next mark, is written right behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) offset: usize,
+    pub(crate) place: Place,
 }
 
 impl Text {
     /// Takes what no document has.
     pub(crate) fn of(source: impl Into<String>) -> Self {
-        Self { source: source.into(), lines: Vec::new() }
+        Self { source: source.into(), marks: Vec::new() }
     }
 
     /// Finds where the byte `offset` of the source is written.
     pub(crate) fn place(&self, offset: usize) -> Option<Place> {
-        let before = self.source.get(..offset)?;
-        let line = before.bytes().filter(|byte| *byte == b'\n').count();
-        let begin = before.rfind('\n').map_or(0, |at| at + 1);
-        let column = u32::try_from(before[begin..].chars().count()).ok()?;
-        let start = self.lines.get(line).or_else(|| self.lines.last())?;
-        Some(Place { line: start.line, column: start.column.saturating_add(column) })
+        let behind = self.marks.partition_point(|mark| mark.offset <= offset);
+        let mark = self.marks.get(behind.saturating_sub(1))?;
+        let between = self.source.get(mark.offset.min(offset)..offset)?;
+        let columns = u32::try_from(between.chars().count()).ok()?;
+        Some(Place { line: mark.place.line, column: mark.place.column.saturating_add(columns) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_is_written_behind_the_last_mark_before_it() {
+        let mark = |offset, line, column| Mark { offset, place: Place { line, column } };
+        let text = Text { source: "é a\nb".to_owned(), marks: vec![mark(0, 3, 9), mark(5, 4, 5)] };
+        let place = |offset| text.place(offset).map(|place| (place.line, place.column));
+        assert_eq!(place(0), Some((3, 9)));
+        assert_eq!(place(3), Some((3, 11)));
+        assert_eq!(place(5), Some((4, 5)));
+        assert_eq!(place(6), Some((4, 6)));
+        assert_eq!((place(1), place(7)), (None, None));
+        assert_eq!(Text::of("a").place(0), None);
     }
 }

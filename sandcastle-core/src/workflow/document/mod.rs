@@ -1,26 +1,150 @@
 //! From a YAML document to a workflow, and everything that is wrong with it.
+//!
+//! `tree` reads YAML and knows where everything is written; `keys` is the table of what a document can say, against which
+//! `hold` holds the tree, and of which `publish` makes the JSON Schema for editors; `build` makes the workflow, `contract` its
+//! output schemas. Whatever is wrong goes into one `report`, so that all of it is said at once. Only `files` touches
+//! files: it reads the prompts that a document names.
 
-mod file;
+mod build;
+mod contract;
+mod files;
+mod hold;
+mod keys;
+mod nearest;
+mod publish;
+mod report;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::fs::File;
+use std::path::Path as FilePath;
 
 use serde_json::Value;
 
-use super::definition::Workflow;
+use self::files::{Folder, NoFolder, PromptFiles, read_bounded};
+use self::report::{Path, Report};
+use self::tree::{Content, Node};
+use super::definition::{Workflow, WorkflowVersion};
+use super::finding::{Findings, Place, Severity};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Workflow {
     /// Reads a workflow from a YAML document, and [checks](Self::check) it.
     ///
+    /// The text is in no folder, so a document that names a `prompt_file` is refused; see [`from_file`](Self::from_file).
+    ///
     /// # Errors
     /// [`ErrorKind::InvalidWorkflow`] if something is wrong with it;
     /// [`Error::workflow_findings`](crate::Error::workflow_findings) has all of it, with lines and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// use sandcastle_core::workflow::Workflow;
+    ///
+    /// let document = r#"
+    /// version: "1.1"
+    /// steps:
+    ///   - step: tests
+    ///     type: tool
+    ///     run: [cargo, test]
+    ///     on_failur: continue
+    /// "#;
+    /// let error = Workflow::from_yaml(document).unwrap_err();
+    /// let finding = &error.workflow_findings().unwrap().as_slice()[0];
+    /// assert_eq!(finding.path, "steps[0].on_failur");
+    /// assert_eq!(finding.place.unwrap().to_string(), "7:5");
+    /// assert!(finding.hint.as_ref().unwrap().starts_with("did you mean `on_failure`?"));
+    /// ```
     pub fn from_yaml(text: &str) -> Result<Self> {
-        let _ = text;
-        Err(Error::new(ErrorKind::InvalidWorkflow, "read the workflow"))
+        let (workflow, findings) = Self::read_yaml(text, &NoFolder);
+        accepted(workflow, findings, "the workflow")
     }
 
-    /// Returns the JSON Schema of documents, by which editors complete and check them.
+    /// Reads a workflow from a file with a YAML document, and [checks](Self::check) it.
+    ///
+    /// It has the name of the file unless it says another. Prompts in files (`prompt_file`) are read now, from the folder of
+    /// the document or below it.
+    ///
+    /// # Errors
+    /// As [`from_yaml`](Self::from_yaml), and [`ErrorKind::InvalidWorkflow`] if the file cannot be read as text.
+    pub fn from_file(path: impl AsRef<FilePath>) -> Result<Self> {
+        let path = path.as_ref();
+        let what = format!("the workflow `{}`", path.display());
+        let text = File::open(path).and_then(|file| read_bounded(file, tree::MAX_BYTES as u64));
+        let text = text.map_err(|error| {
+            Error::new(ErrorKind::InvalidWorkflow, format!("read {what}")).with_source(error)
+        })?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let (workflow, findings) = Self::read_yaml(&text, &Folder(folder.unwrap_or(FilePath::new("."))));
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let workflow = workflow.map(|(workflow, name)| match (name, stem) {
+            (Name::Default, Some(stem)) => (Self { name: stem, ..workflow }, name),
+            _ => (workflow, name),
+        });
+        accepted(workflow, findings, &what)
+    }
+
+    /// Returns the JSON Schema of documents, of draft 2020-12, by which editors complete and check them.
+    ///
+    /// It says which keys there are and what they hold. What only the whole document can tell, such as whether an
+    /// expression reads something that is there, is for [`from_yaml`](Self::from_yaml) to say.
     #[must_use]
     pub fn json_schema() -> Value {
-        Value::Bool(true)
+        publish::json_schema()
+    }
+
+    fn read_yaml(text: &str, files: &dyn PromptFiles) -> (Option<(Self, Name)>, Findings) {
+        let mut report = Report::default();
+        let Some(root) = tree::parse(text, &mut report) else {
+            if report.count() == 0 {
+                report.error(&Path::default(), BEGIN, "is empty", "begin with `version: \"1.1\"`");
+            }
+            return (None, report.into_findings());
+        };
+        let version = version(&root);
+        hold::hold(&root, version, &mut report);
+        let mut workflow = build::build(&root, version, files, &mut report);
+        workflow.source = Some(text.to_owned());
+        // What the structure has made wrong is not said again in other words.
+        let more = workflow.check().0.into_iter().filter(|finding| !report.covers(&finding.path));
+        more.collect::<Vec<_>>().into_iter().for_each(|finding| report.add(finding));
+        let name = if root.get("name").is_some() { Name::Given } else { Name::Default };
+        (Some((workflow, name)), report.into_findings())
+    }
+}
+
+/// Whether a document says its own name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    Given,
+    Default,
+}
+
+const BEGIN: Place = Place { line: 1, column: 1 };
+
+/// The version that the document is read by: the one that it has, or the newest if it has none that is known.
+fn version(root: &Node) -> WorkflowVersion {
+    match root.get("version").map(|node| (node, &node.content)) {
+        Some((node, Content::Text(_) | Content::Number(..)))
+            if node.spelled().is_some_and(|text| text.source == "1.0") =>
+        {
+            WorkflowVersion::V1_0
+        }
+        _ => WorkflowVersion::V1_1,
+    }
+}
+
+fn accepted(workflow: Option<(Workflow, Name)>, findings: Findings, what: &str) -> Result<Workflow> {
+    match workflow {
+        Some((workflow, _)) if !findings.has_errors() => Ok(workflow),
+        _ => {
+            let errors = findings.errors().count();
+            let first = findings.as_slice().iter().find(|finding| finding.severity == Severity::Error);
+            let first = first.map(ToString::to_string).unwrap_or_default();
+            let more = if errors > 1 { format!(", and {} more", errors - 1) } else { String::new() };
+            Err(Error::new(ErrorKind::InvalidWorkflow, format!("read {what}: {first}{more}"))
+                .with_source(findings))
+        }
     }
 }

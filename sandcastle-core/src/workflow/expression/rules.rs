@@ -4,7 +4,7 @@
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Spanned, Stmt};
 
 use super::language::{FILTERS, LOOP, TESTS, filter_named, test_named};
-use super::nearest::{listed, nearest};
+use super::nearest::instead_of;
 use super::syntax::{Flaw, range};
 
 /// Walks over a tree and collects what is not allowed.
@@ -52,7 +52,10 @@ impl Rules {
             Stmt::FilterBlock(block) => self.refuse(block, "`{% filter %}`"),
             Stmt::Do(block) => self.refuse(block, "`{% do %}`"),
             // What the parser has only with features that other crates of a program may turn on.
-            #[expect(unreachable_patterns, reason = "which statements there are depends on the features of the parser")]
+            #[expect(
+                unreachable_patterns,
+                reason = "which statements there are depends on the features of the parser"
+            )]
             _ => self.flaws.push(Flaw::new(0, "only `{% if %}`, `{% for %}` and `{% raw %}` are known")),
         }
     }
@@ -83,6 +86,12 @@ impl Rules {
                 if matches!(binary.op, BinOpKind::Concat) {
                     let flaw = refused(range(binary.right.span()).start, "`~`");
                     self.flaws.push(flaw.with_hint("write `{{ a }}{{ b }}`, or `+` between texts"));
+                }
+                // What is made of literals alone is computed when it is compiled, and nobody pays for that.
+                if matches!(binary.op, BinOpKind::Mul)
+                    && (holds_list(&binary.left) || holds_list(&binary.right))
+                {
+                    self.flaws.push(refused(range(binary.right.span()).start, "`*` of lists"));
                 }
                 self.expression(&binary.left);
                 self.expression(&binary.right);
@@ -124,7 +133,7 @@ impl Rules {
         if matches!(&field.expr, Expr::Var(name) if name.id == "loop") && !LOOP.contains(&field.name) {
             let at = range(field.span()).end.saturating_sub(field.name.len());
             let flaw = Flaw::new(at, format!("`loop` has no `{}`", field.name));
-            self.flaws.push(flaw.with_hint(meant(field.name, LOOP)));
+            self.flaws.push(flaw.with_hint(instead_of(field.name, LOOP.iter().copied())));
         }
     }
 
@@ -140,9 +149,9 @@ impl Rules {
                 self.arguments(at, filter.name, &filter.args, known.arguments, known.named);
             }
             None => {
-                let names: Vec<_> = FILTERS.iter().map(|filter| filter.name).collect();
+                let names = FILTERS.iter().map(|filter| filter.name);
                 let flaw = Flaw::new(at, format!("there is no filter `{}`", filter.name));
-                self.flaws.push(flaw.with_hint(meant(filter.name, &names)));
+                self.flaws.push(flaw.with_hint(instead_of(filter.name, names)));
             }
         }
     }
@@ -153,9 +162,9 @@ impl Rules {
         match test_named(test.name) {
             Some(count) => self.arguments(at, test.name, &test.args, (count, count), &[]),
             None => {
-                let names: Vec<_> = TESTS.iter().map(|(name, _)| *name).collect();
+                let names = TESTS.iter().map(|(name, _)| *name);
                 let flaw = Flaw::new(at, format!("there is no test `{}`", test.name));
-                self.flaws.push(flaw.with_hint(meant(test.name, &names)));
+                self.flaws.push(flaw.with_hint(instead_of(test.name, names)));
             }
         }
     }
@@ -175,13 +184,17 @@ impl Rules {
                     count += 1;
                     self.expression(expr);
                 }
-                CallArg::Kwarg("attribute", expr) if named.contains(&"attribute") && text_of(expr).is_none() => {
-                    self.flaws.push(Flaw::new(range(expr.span()).start, "`attribute` needs a text in quotes"));
+                CallArg::Kwarg("attribute", expr)
+                    if named.contains(&"attribute") && text_of(expr).is_none() =>
+                {
+                    self.flaws
+                        .push(Flaw::new(range(expr.span()).start, "`attribute` needs a text in quotes"));
                 }
                 CallArg::Kwarg(word, expr) if named.contains(word) => self.expression(expr),
                 CallArg::Kwarg(word, _) => {
                     let flaw = Flaw::new(at, format!("`{name}` takes no argument `{word}`"));
-                    self.flaws.push(if named.is_empty() { flaw } else { flaw.with_hint(meant(word, named)) });
+                    let hint = (!named.is_empty()).then(|| instead_of(word, named.iter().copied()));
+                    self.flaws.push(Flaw { hint, ..flaw });
                 }
                 CallArg::PosSplat(_) | CallArg::KwargSplat(_) => {
                     let flaw = refused(at, "arguments behind `*`");
@@ -204,7 +217,15 @@ impl Rules {
         let flaw = refused(range(node.span()).start, what);
         self.flaws.push(flaw);
     }
+}
 
+/// Tells whether a list is written in an expression, not behind a field or a filter.
+fn holds_list(expr: &Expr<'_>) -> bool {
+    match expr {
+        Expr::List(_) | Expr::Tuple(_) => true,
+        Expr::BinOp(binary) => holds_list(&binary.left) || holds_list(&binary.right),
+        _ => false,
+    }
 }
 
 fn refused(at: usize, what: &str) -> Flaw {
@@ -216,13 +237,5 @@ pub(crate) fn text_of(expr: &Expr<'_>) -> Option<String> {
     match expr {
         Expr::Const(text) => text.value.as_str().map(str::to_owned),
         _ => None,
-    }
-}
-
-/// A hint that names the nearest word, or all of them.
-fn meant(word: &str, known: &[&str]) -> String {
-    match nearest(word, known.iter().copied()) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => format!("known: {}", listed(known.iter().copied())),
     }
 }

@@ -1,0 +1,104 @@
+//! Where findings are collected while a document is read: as many as anybody reads, each with its path.
+
+use std::fmt;
+
+use super::super::finding::{Finding, Findings, Place};
+use crate::output::{clip, one_line};
+
+/// The most findings that are listed.
+const MAX_FINDINGS: usize = 100;
+/// The most characters of a key or a value that are shown.
+const MAX_SHOWN_CHARS: usize = 60;
+
+/// Collects what is wrong with a document.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    findings: Vec<Finding>,
+    more: usize,
+}
+
+impl Report {
+    pub(super) fn add(&mut self, finding: Finding) {
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Adds an error that says what to do.
+    pub(super) fn error(
+        &mut self,
+        at: &Path,
+        place: Place,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.add(Finding::error(at.to_string(), Some(place), message).with_hint(hint));
+    }
+
+    /// How much was found so far.
+    pub(super) fn count(&self) -> usize {
+        self.findings.len() + self.more
+    }
+
+    /// Tells whether nothing was found at this place or below it.
+    pub(super) fn is_clean(&self, at: &Path) -> bool {
+        self.more == 0 && !self.findings.iter().any(|finding| is_below(&finding.path, &at.0))
+    }
+
+    /// Tells whether something was found at this place or around it, so that more about it would only repeat that.
+    pub(super) fn covers(&self, path: &str) -> bool {
+        self.findings.iter().any(|finding| {
+            // What a step is of no known kind has, nobody knows.
+            let around = finding.path.strip_suffix(".type").unwrap_or(&finding.path);
+            is_below(path, around)
+        })
+    }
+
+    pub(super) fn into_findings(self) -> Findings {
+        let mut findings = Findings(self.findings).sorted();
+        if self.more > 0 {
+            findings.0.push(Finding::error("", None, format!("{} more are not listed", self.more)));
+        }
+        findings
+    }
+}
+
+/// Tells whether a path is another one, or leads further from it.
+fn is_below(path: &str, around: &str) -> bool {
+    path.strip_prefix(around)
+        .is_some_and(|rest| around.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// The keys that lead to a place, such as `steps[2].prompt`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Path(String);
+
+impl Path {
+    pub(super) fn key(&self, key: &str) -> Self {
+        let key = shown(key);
+        Self(if self.0.is_empty() { key } else { format!("{}.{key}", self.0) })
+    }
+
+    pub(super) fn index(&self, index: usize) -> Self {
+        Self(format!("{}[{index}]", self.0))
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Returns what a document says as a part of one line.
+pub(super) fn shown(text: &str) -> String {
+    one_line(&clip(text, MAX_SHOWN_CHARS)).into_owned()
+}
+
+/// Lists words in backticks.
+pub(super) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted: Vec<_> = words.into_iter().map(|word| format!("`{word}`")).collect();
+    quoted.join(", ")
+}

@@ -1,0 +1,3 @@
+//! Documents: a corpus of broken ones and good ones, hostile ones, and what is read of them.
+
+mod corpus;
