@@ -113,7 +113,7 @@ fn shape(node: &Node) -> String {
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_alphanumeric() || " .,:_…".contains(c) {
+        if c.is_alphanumeric() || " .,:_…-/=()!?+".contains(c) {
             escaped.push(c);
         } else {
             let _ = write!(escaped, "#{};", u32::from(c));

@@ -62,10 +62,11 @@ fn opened(file: &Path) -> Result<Workflow, Failure> {
     Workflow::from_file(file).map_err(|error| {
         let failure = Failure::at_entry(&error);
         match error.workflow_findings() {
-            Some(findings) => Failure {
-                text: format!("failed to {error}\n{}", shown(findings, file).unwrap_or_default()),
-                ..failure.with_findings(findings)
-            },
+            Some(findings) => {
+                let listed = shown(findings, file).unwrap_or_default();
+                let text = format!("failed to read the workflow `{}`\n{listed}", file.display());
+                Failure { text, ..failure.with_findings(findings) }
+            }
             None => failure,
         }
     })
