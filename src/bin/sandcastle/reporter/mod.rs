@@ -54,7 +54,7 @@ impl Reporter {
 
     /// Shows the steps of a workflow while they go on.
     pub(crate) fn steps(&self) -> Steps {
-        Steps::new(self.verbosity)
+        Steps::new(self.verbosity, self.color)
     }
 
     /// Shows a line of something that goes on.

@@ -14,6 +14,7 @@ use sandcastle::{AgentEvent, ModelRunEvent, RunEvent};
 use super::Verbosity;
 use super::human::{clean, one_line};
 use super::workflow::{self as words, thousands};
+use crate::cli::Color;
 
 /// How often a line is drawn anew while nothing happens.
 const TICK: Duration = Duration::from_millis(120);
@@ -56,7 +57,12 @@ struct Row {
 pub(crate) struct Quiet(Steps);
 
 impl Steps {
-    pub(super) fn new(verbosity: Verbosity) -> Self {
+    pub(super) fn new(verbosity: Verbosity, color: Color) -> Self {
+        match color {
+            Color::Auto => {}
+            Color::Always => console::set_colors_enabled_stderr(true),
+            Color::Never => console::set_colors_enabled_stderr(false),
+        }
         let moves = verbosity != Verbosity::Quiet && io::stderr().is_terminal() && !is_dumb();
         let rows = moves.then(|| Rows {
             bars: MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10)),

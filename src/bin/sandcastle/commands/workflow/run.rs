@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use sandcastle::workflow::{BuiltIn, Decision, Workflow, WorkflowOptions, WorkflowResult, WorkflowStatus};
+use sandcastle::workflow::{
+    BuiltIn, Decision, Workflow, WorkflowEvent, WorkflowOptions, WorkflowResult, WorkflowStatus,
+};
 use sandcastle::{CancellationToken, Error, RunId};
 use serde_json::{Value, json};
 
@@ -35,10 +37,16 @@ async fn options(
     steps: &Steps,
     stop: &CancellationToken,
 ) -> Result<WorkflowOptions, Failure> {
-    let told = steps.clone();
+    let (told, somebody) = (steps.clone(), Somebody::here(steps, stop));
+    let approves_all = args.approve.iter().any(|step| step == ALL);
+    let is_asked = somebody.is_some() && !approves_all;
     let mut options = WorkflowOptions::new(&args.cwd)
         .providers(providers(&args.cwd).await)
-        .on_event(move |event| told.follow(event))
+        .on_event(move |event| match event {
+            // Who is asked reads it with the question.
+            WorkflowEvent::ApprovalAsked { .. } if is_asked => {}
+            event => told.follow(event),
+        })
         .cancel(stop.clone());
     if let Some(run) = &args.resume {
         options = options.resume(RunId::new(run)?);
@@ -47,12 +55,10 @@ async fn options(
         options = options.max_parallel(usize::from(count));
     }
     options = with_decisions(with_inputs(options, args, workflow)?, args)?;
-    Ok(if args.approve.iter().any(|step| step == ALL) {
-        options.on_approval(|_| async { Decision::Approve { note: String::new() } })
-    } else if let Some(somebody) = Somebody::here(steps, stop) {
-        options.on_approval(move |request| somebody.clone().decides(request))
-    } else {
-        options
+    Ok(match somebody {
+        _ if approves_all => options.on_approval(|_| async { Decision::Approve { note: String::new() } }),
+        Some(somebody) => options.on_approval(move |request| somebody.clone().decides(request)),
+        None => options,
     })
 }
 
