@@ -1,6 +1,7 @@
 //! [setting up a repository]: crate::guide::init
 //! [typed outputs]: crate::guide::typed_output
 //! [how a run goes and ends]: crate::guide::runs
+//! [step workflows]: https://github.com/sandcastle-rs/sandcastle/blob/main/src/guide/workflows.md
 //! [branches, worktrees and merging back]: crate::guide::branches
 //! [sandboxes and worktrees that runs share]: crate::guide::handles
 //! [prompts and their templates]: crate::guide::prompts
@@ -36,8 +37,6 @@ pub use sandcastle_agents::{
     ApprovalMode, ClaudeCode, Codex, Copilot, Cursor, Effort, Gemini, OpenCode, PermissionMode, Pi, Scripted,
     ThinkingLevel, registry,
 };
-#[cfg(feature = "workflow")]
-pub use sandcastle_core::workflow;
 pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
     Bubblewrap, CancellationToken, CloseResult, CommandFailure, Commit, CommitId, Docker, Error, ErrorKind,
@@ -57,3 +56,5 @@ pub use sandcastle_core::__private;
 
 pub mod guide;
 pub mod testing;
+#[cfg(feature = "workflow")]
+pub mod workflow;

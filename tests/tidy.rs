@@ -125,6 +125,7 @@ const ROWS: &[&[&str]] = &[
     &["agent", "model", "sandbox", "journal"],
     &["run"],
     &["model_run"],
+    &["workflow"],
     &["testing", "private"],
 ];
 

@@ -1,4 +1,5 @@
 //! The coding agents that Sandcastle can run, one folder per program, and models behind services (`models`).
+//! `providers` makes by name what workflows name.
 //!
 //! [`ClaudeCode`], [`Codex`], [`Pi`], [`OpenCode`], [`Gemini`], [`Copilot`] and [`Cursor`] run real programs; [`Scripted`]
 //! plays a script, for tests. Each says how its program is started and how its output is read; what a program prints is
@@ -22,6 +23,8 @@ mod option_value;
 mod pi;
 mod program_setters;
 mod prompt_argument;
+#[cfg(feature = "workflow")]
+mod providers;
 pub mod registry;
 mod repair;
 pub mod scripted;
@@ -37,6 +40,8 @@ pub use crate::effort::Effort;
 pub use crate::gemini::{ApprovalMode, Gemini};
 pub use crate::opencode::OpenCode;
 pub use crate::pi::{Pi, ThinkingLevel};
+#[cfg(feature = "workflow")]
+pub use crate::providers::BuiltIn;
 pub use crate::scripted::Scripted;
 
 #[cfg(test)]

@@ -12,6 +12,10 @@ pub mod runs {}
 #[doc = include_str!("model_runs.md")]
 pub mod model_runs {}
 
+#[cfg(feature = "workflow")]
+#[doc = include_str!("workflows.md")]
+pub mod workflows {}
+
 #[doc = include_str!("branches.md")]
 pub mod branches {}
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use sandcastle::workflow::{Findings, WorkflowFailure};
 use sandcastle::{Error, ErrorKind, ExtractError, StructuredOutputError, Work};
 use serde_json::{Map, Value, json};
 
@@ -16,19 +17,26 @@ pub(crate) struct Failure {
     pub(crate) text: String,
     /// What a program reads: the value of `error`.
     pub(crate) json: Value,
+    /// What a program reads beside it: what there was when it failed.
+    pub(crate) beside: Map<String, Value>,
 }
 
 impl Failure {
     /// A command line that makes no sense.
     pub(crate) fn usage(message: impl Display) -> Self {
         let text = message.to_string();
-        Self { exit: Exit::Usage, json: json!({ "kind": "usage", "message": text }), text }
+        Self {
+            exit: Exit::Usage,
+            json: json!({ "kind": "usage", "message": text }),
+            text,
+            beside: Map::new(),
+        }
     }
 
     /// Something of this kind that could not be done.
     pub(crate) fn of_kind(exit: Exit, kind: &str, what: impl Display) -> Self {
         let text = format!("failed to {what}");
-        Self { exit, json: json!({ "kind": kind, "message": text }), text }
+        Self { exit, json: json!({ "kind": kind, "message": text }), text, beside: Map::new() }
     }
 
     /// A file that cannot be used; nothing was begun.
@@ -39,13 +47,18 @@ impl Failure {
     /// Something that the operating system refused.
     pub(crate) fn io(what: impl Display, error: impl Display) -> Self {
         let text = format!("failed to {what}: {error}");
-        Self { exit: Exit::Failed, json: json!({ "kind": "io", "message": text }), text }
+        Self { exit: Exit::Failed, json: json!({ "kind": "io", "message": text }), text, beside: Map::new() }
     }
 
     /// Somebody thought better of it.
     pub(crate) fn cancelled(what: impl Display) -> Self {
         let text = format!("failed to {what}");
-        Self { exit: Exit::Interrupted, json: json!({ "kind": "cancelled", "message": text }), text }
+        Self {
+            exit: Exit::Interrupted,
+            json: json!({ "kind": "cancelled", "message": text }),
+            text,
+            beside: Map::new(),
+        }
     }
 
     /// Adds one sentence on what to do.
@@ -85,7 +98,39 @@ impl Failure {
             json!(error.work().and_then(Work::session_file).map(|file| file.to_string_lossy())),
         );
         json.insert("resume_command".into(), json!(next.resume));
-        Self { exit: exit_of(error), text: worded(error, &hints, next), json: Value::Object(json) }
+        Self {
+            exit: exit_of(error),
+            text: worded(error, &hints, next),
+            json: Value::Object(json),
+            beside: Map::new(),
+        }
+    }
+}
+
+impl Failure {
+    /// Adds what is wrong with a document, for a program.
+    pub(crate) fn with_findings(mut self, findings: &Findings) -> Self {
+        self.json["findings"] = json!(findings);
+        self
+    }
+
+    /// A failure of a workflow that had begun, with what it had done by then and the command line that resumes it.
+    pub(crate) fn of_workflow(error: &Error, ended: &WorkflowFailure, resume: &str) -> Self {
+        let mut failure = Self::of_run(error, &Next::default());
+        // What would be found at the entry of a run is found in the middle of a workflow.
+        failure.exit = match exit_of(error) {
+            Exit::Usage => Exit::Failed,
+            exit => exit,
+        };
+        let mut lines = Lines::default();
+        lines.add("run", &ended.run_id);
+        lines.add("go on", resume);
+        failure.text += &format!("\n{}", lines.behind("  "));
+        failure.json["resume_command"] = json!(resume);
+        if let Value::Object(ended) = json!(ended) {
+            failure.beside = ended;
+        }
+        failure
     }
 }
 
@@ -98,7 +143,7 @@ impl From<&ExtractError> for Failure {
             "raw_matched": error.raw_matched,
             "problems": error.problems,
         });
-        Self { exit: Exit::NoOutput, text: format!("{error:#}"), json }
+        Self { exit: Exit::NoOutput, text: format!("{error:#}"), json, beside: Map::new() }
     }
 }
 
@@ -225,6 +270,8 @@ fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Budget => "budget",
         ErrorKind::ModelFailed => "model-failed",
         ErrorKind::StructuredOutput => "structured-output",
+        ErrorKind::InvalidWorkflow => "invalid-workflow",
+        ErrorKind::WorkflowStep => "workflow-step",
         ErrorKind::Io => "io",
         _ => "other",
     }

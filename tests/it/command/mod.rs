@@ -9,6 +9,7 @@ mod scaffold_files;
 mod scaffolds;
 mod schema;
 mod strategies;
+mod workflow;
 
 use rustix::process::Signal;
 use serde_json::json;

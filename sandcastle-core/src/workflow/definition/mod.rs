@@ -4,6 +4,7 @@ mod build;
 mod output;
 mod step;
 mod text;
+mod variable;
 mod walk;
 
 use serde_json::Value;

@@ -13,6 +13,7 @@ mod run;
 mod runs;
 mod site;
 mod value;
+mod workflow;
 
 use std::path::PathBuf;
 
@@ -29,6 +30,7 @@ pub(crate) use self::run::RunArgs;
 pub(crate) use self::runs::RunsCommand;
 pub(crate) use self::site::{SiteArgs, Step};
 pub(crate) use self::value::BranchChoice;
+pub(crate) use self::workflow::{Picture, WorkflowCommand, WorkflowRunArgs};
 use crate::reporter::Verbosity;
 
 /// The heading of the options that every command has.
@@ -96,6 +98,12 @@ pub(crate) enum Command {
     /// Arguments that the template of the prompt needs are asked for on the terminal. When the program has ended, commits
     /// land as they do in `run`, and a worktree with work in no commit is kept.
     Interactive(Box<InteractiveArgs>),
+    /// Check, run and draw workflows: models, agents, commands and people in an order.
+    ///
+    /// The document is YAML. It names commands that are run on this machine, so run only documents that you would run as a
+    /// script.
+    #[command(subcommand)]
+    Workflow(WorkflowCommand),
     /// See what ran, and what runs left that were killed.
     #[command(subcommand)]
     Runs(RunsCommand),

@@ -15,6 +15,7 @@ mod runs;
 mod schema;
 mod signals;
 mod terminal;
+mod workflow;
 
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -27,6 +28,7 @@ pub(crate) async fn run(command: Command, reporter: &Reporter) -> Result<Exit, F
         Command::Run(args) => run::run(*args, reporter).await,
         Command::Extract(args) => extract::extract(&args, reporter),
         Command::Schema(command) => schema::schema(&command, reporter),
+        Command::Workflow(command) => workflow::workflow(command, reporter).await,
         Command::Runs(command) => runs::runs(command, reporter).await,
         Command::Init(args) => init::init(*args, reporter).await,
         Command::Docker(command) => images::docker(command, reporter).await,

@@ -165,8 +165,9 @@ fn secret_of(key: &str) -> Result<String, Failure> {
     value.into_string().map_err(|_| failed("its value is not UTF-8"))
 }
 
+/// Reads a variable of the environment.
 #[expect(clippy::disallowed_methods, reason = "the command reads the environment for the library")]
-fn variable(key: &str) -> Option<OsString> {
+pub(super) fn variable(key: &str) -> Option<OsString> {
     // The operating system has no variable of such a name, and asking for one is a mistake that panics on some.
     if key.is_empty() || key.contains(['=', '\0']) { None } else { std::env::var_os(key) }
 }

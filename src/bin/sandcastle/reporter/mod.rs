@@ -1,10 +1,13 @@
 //! What is shown: results on the standard output, everything else on the standard error.
 
+pub(crate) mod findings;
 mod human;
 mod json;
 mod lines;
 pub(crate) mod next;
 pub(crate) mod runs;
+mod steps;
+pub(crate) mod workflow;
 
 use std::io::{self, Write};
 
@@ -17,6 +20,7 @@ use crate::failure::Failure;
 
 pub(crate) use self::human::clean;
 pub(crate) use self::lines::Lines;
+pub(crate) use self::steps::Steps;
 
 /// How much is told about what goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,11 @@ impl Reporter {
         }
     }
 
+    /// Shows the steps of a workflow while they go on.
+    pub(crate) fn steps(&self) -> Steps {
+        Steps::new(self.verbosity, self.color)
+    }
+
     /// Shows a line of something that goes on.
     pub(crate) fn progress(&self, line: &str) {
         if self.verbosity != Verbosity::Quiet {
@@ -73,8 +82,11 @@ impl Reporter {
     pub(crate) fn failed(&self, failure: &Failure) -> Exit {
         match self.format {
             Format::Json => {
-                let _ =
-                    writeln!(io::stdout(), "{}", json::object(&serde_json::json!({ "error": failure.json })));
+                let mut object = serde_json::json!({ "error": failure.json });
+                for (name, value) in &failure.beside {
+                    object[name] = value.clone();
+                }
+                let _ = writeln!(io::stdout(), "{}", json::object(&object));
             }
             Format::Human => {
                 let _ = writeln!(io::stderr(), "{}", human::failure(&failure.text, self.color));

@@ -1,0 +1,105 @@
+//! `sandcastle workflow run`: runs a workflow, or goes on with one.
+
+use std::path::Path;
+
+use sandcastle::workflow::{
+    BuiltIn, Decision, Workflow, WorkflowEvent, WorkflowOptions, WorkflowResult, WorkflowStatus,
+};
+use sandcastle::{CancellationToken, Error, RunId};
+use serde_json::{Value, json};
+
+use super::super::options::variable;
+use super::super::signals::{Keyboard, cancelled_by_signals};
+use super::consent::Somebody;
+use super::inputs::{ALL, with_decisions, with_inputs};
+use super::{images, opened};
+use crate::cli::WorkflowRunArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::reporter::next::quoted;
+use crate::reporter::{Reporter, Steps, workflow as words};
+
+pub(super) async fn run(args: WorkflowRunArgs, reporter: &Reporter) -> Result<Exit, Failure> {
+    let workflow = opened(&args.file)?;
+    let (steps, stop) = (reporter.steps(), cancelled_by_signals(Keyboard::default()));
+    let options = options(&args, &workflow, &steps, &stop).await?;
+    let ended = workflow.run(options).await;
+    steps.close();
+    let result = ended.map_err(|error| failed(&error, &args))?;
+    let next = next(&result, &args);
+    reporter.result(&described(&result, next.as_deref()), &words::result(&result, next.as_deref()))?;
+    Ok(if result.is_completed() { Exit::Done } else { Exit::Failed })
+}
+
+async fn options(
+    args: &WorkflowRunArgs,
+    workflow: &Workflow,
+    steps: &Steps,
+    stop: &CancellationToken,
+) -> Result<WorkflowOptions, Failure> {
+    let (told, somebody) = (steps.clone(), Somebody::here(steps, stop));
+    let approves_all = args.approve.iter().any(|step| step == ALL);
+    let is_asked = somebody.is_some() && !approves_all;
+    let mut options = WorkflowOptions::new(&args.cwd)
+        .providers(providers(&args.cwd).await)
+        .on_event(move |event| match event {
+            // Who is asked reads it with the question.
+            WorkflowEvent::ApprovalAsked { .. } if is_asked => {}
+            event => told.follow(event),
+        })
+        .cancel(stop.clone());
+    if let Some(run) = &args.resume {
+        options = options.resume(RunId::new(run)?);
+    }
+    if let Some(count) = args.max_parallel {
+        options = options.max_parallel(usize::from(count));
+    }
+    options = with_decisions(with_inputs(options, args, workflow)?, args)?;
+    Ok(match somebody {
+        _ if approves_all => options.on_approval(|_| async { Decision::Approve { note: String::new() } }),
+        Some(somebody) => options.on_approval(move |request| somebody.clone().decides(request)),
+        None => options,
+    })
+}
+
+/// Makes what is built in, with keys from this environment, and with the image of the repository where none is named.
+async fn providers(cwd: &Path) -> BuiltIn {
+    let providers = BuiltIn::new().keys(|name| variable(name).and_then(|value| value.into_string().ok()));
+    match images::of_repository(cwd).await {
+        Ok(image) => providers.image(image.as_str()),
+        // Not every workflow needs one; the one that does says so.
+        Err(_) => providers,
+    }
+}
+
+fn described(result: &WorkflowResult, next: Option<&str>) -> Value {
+    let mut object = json!(result);
+    if let Some(next) = next {
+        object["resume_command"] = json!(next);
+    }
+    object
+}
+
+/// Words the command line to go on with, if the workflow waits for somebody.
+fn next(result: &WorkflowResult, args: &WorkflowRunArgs) -> Option<String> {
+    let WorkflowStatus::AwaitingApproval { approvals } = &result.status else { return None };
+    let decisions: String =
+        approvals.iter().map(|request| format!(" --approve {}", quoted(&request.step))).collect();
+    Some(format!("{}{decisions}", resume(&result.run_id, args)))
+}
+
+/// Words the command line that resumes a run.
+fn resume(run: &RunId, args: &WorkflowRunArgs) -> String {
+    let cwd = match args.cwd.to_str() {
+        Some(".") => String::new(),
+        _ => format!(" --cwd {}", quoted(&args.cwd.to_string_lossy())),
+    };
+    format!("sandcastle workflow run {} --resume {run}{cwd}", quoted(&args.file.to_string_lossy()))
+}
+
+fn failed(error: &Error, args: &WorkflowRunArgs) -> Failure {
+    match error.workflow_failure() {
+        Some(ended) => Failure::of_workflow(error, ended, &resume(&ended.run_id, args)),
+        None => Failure::at_entry(error),
+    }
+}
