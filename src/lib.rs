@@ -36,8 +36,6 @@ pub use sandcastle_agents::{
     ApprovalMode, ClaudeCode, Codex, Copilot, Cursor, Effort, Gemini, OpenCode, PermissionMode, Pi, Scripted,
     ThinkingLevel, registry,
 };
-#[cfg(feature = "workflow")]
-pub use sandcastle_core::workflow;
 pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
     Bubblewrap, CancellationToken, CloseResult, CommandFailure, Commit, CommitId, Docker, Error, ErrorKind,
@@ -49,6 +47,8 @@ pub use sandcastle_core::{
     Timeouts, TypedOutput, Usage, Work, Worktree, WorktreeOptions, agent, create_sandbox, create_worktree,
     event, interactive, journal, jsonl, model, output, run, run_spec, run_with, sandbox, secret, session,
 };
+#[cfg(feature = "workflow")]
+pub use sandcastle_core::workflow;
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;
 

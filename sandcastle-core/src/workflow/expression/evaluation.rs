@@ -75,7 +75,9 @@ fn environment<'s>() -> &'static Environment<'s> {
         environment.set_syntax(syntax());
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
-        environment.set_formatter(|out, _, value| out.write_str(&written(value)?).map_err(Error::from));
+        environment.set_formatter(|out, _, value| {
+            out.write_str(&written(value)?).map_err(Error::from)
+        });
         // With it an undefined value knows where it comes from.
         environment.set_debug(true);
         environment.set_fuel(Some(MAX_STEPS));
@@ -126,15 +128,12 @@ fn said(error: &Error, watch: &Watch) -> String {
         ErrorKind::UndefinedError => match missing(detail) {
             Some(expression) => {
                 let field = expression.rsplit('.').next().unwrap_or(expression);
-                let instead =
-                    watch.instead_of(field).map(|instead| format!("; {instead}")).unwrap_or_default();
+                let instead = watch.instead_of(field).map(|instead| format!("; {instead}")).unwrap_or_default();
                 format!("`{}` is not there{instead}", shortened(expression))
             }
             None => "a value is not there".to_owned(),
         },
-        ErrorKind::WriteFailure => {
-            std::error::Error::source(error).map_or_else(too_large, ToString::to_string)
-        }
+        ErrorKind::WriteFailure => std::error::Error::source(error).map_or_else(too_large, ToString::to_string),
         kind if detail.is_empty() => kind.to_string(),
         _ => detail.chars().take(300).collect(),
     }

@@ -33,8 +33,7 @@ pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 
 /// Keeps a name that somebody else chose from filling a screen.
 pub(crate) fn shortened(name: &str) -> String {
-    let clean: String =
-        name.chars().take(MAX_LENGTH).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let clean: String = name.chars().take(MAX_LENGTH).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     if clean.len() < name.len() { format!("{clean}…") } else { clean }
 }
 

@@ -52,10 +52,7 @@ impl Rules {
             Stmt::FilterBlock(block) => self.refuse(block, "`{% filter %}`"),
             Stmt::Do(block) => self.refuse(block, "`{% do %}`"),
             // What the parser has only with features that other crates of a program may turn on.
-            #[expect(
-                unreachable_patterns,
-                reason = "which statements there are depends on the features of the parser"
-            )]
+            #[expect(unreachable_patterns, reason = "which statements there are depends on the features of the parser")]
             _ => self.flaws.push(Flaw::new(0, "only `{% if %}`, `{% for %}` and `{% raw %}` are known")),
         }
     }
@@ -178,11 +175,8 @@ impl Rules {
                     count += 1;
                     self.expression(expr);
                 }
-                CallArg::Kwarg("attribute", expr)
-                    if named.contains(&"attribute") && text_of(expr).is_none() =>
-                {
-                    self.flaws
-                        .push(Flaw::new(range(expr.span()).start, "`attribute` needs a text in quotes"));
+                CallArg::Kwarg("attribute", expr) if named.contains(&"attribute") && text_of(expr).is_none() => {
+                    self.flaws.push(Flaw::new(range(expr.span()).start, "`attribute` needs a text in quotes"));
                 }
                 CallArg::Kwarg(word, expr) if named.contains(word) => self.expression(expr),
                 CallArg::Kwarg(word, _) => {
@@ -210,6 +204,7 @@ impl Rules {
         let flaw = refused(range(node.span()).start, what);
         self.flaws.push(flaw);
     }
+
 }
 
 fn refused(at: usize, what: &str) -> Flaw {

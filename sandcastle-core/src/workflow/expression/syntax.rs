@@ -66,8 +66,7 @@ impl<'s> Template<'s> {
             return Err(vec![Flaw::new(0, format!("a template has at most {} KiB", MAX_TEMPLATE / 1024))]);
         }
         count(source, Begins::WithText)?;
-        let tree =
-            parse(source, "template", syntax()).map_err(|error| vec![flaw_of(&error, source.len())])?;
+        let tree = parse(source, "template", syntax()).map_err(|error| vec![flaw_of(&error, source.len())])?;
         let template = Self { source, tree };
         let mut rules = Rules::default();
         rules.statements(template.statements());

@@ -153,9 +153,7 @@ impl Object for Record {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        self.mapped_enumerator(|record| {
-            Box::new(record.fields.iter().map(|(name, _)| Value::from(Arc::clone(name))))
-        })
+        self.mapped_enumerator(|record| Box::new(record.fields.iter().map(|(name, _)| Value::from(Arc::clone(name)))))
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
@@ -229,9 +227,7 @@ fn give_within(value: &Value, left: &mut usize, depth: usize) -> Result<Json, Er
             let mut fields = serde_json::Map::new();
             for name in value.try_iter()?.checked() {
                 let name = name?;
-                let text = name
-                    .as_str()
-                    .ok_or_else(|| failed(format!("the key `{name}` of an object is no text")))?;
+                let text = name.as_str().ok_or_else(|| failed(format!("the key `{name}` of an object is no text")))?;
                 spend(left, text.len())?;
                 fields.insert(text.to_owned(), give_within(&value.get_item(&name)?, left, depth + 1)?);
             }
@@ -245,8 +241,7 @@ fn give_within(value: &Value, left: &mut usize, depth: usize) -> Result<Json, Er
 fn give_number(value: &Value) -> Result<Json, Error> {
     let number = if !value.is_integer() {
         let float = f64::try_from(value.clone())?;
-        serde_json::Number::from_f64(float)
-            .ok_or_else(|| failed(format!("`{float}` is no number of JSON")))?
+        serde_json::Number::from_f64(float).ok_or_else(|| failed(format!("`{float}` is no number of JSON")))?
     } else if let Ok(number) = i64::try_from(value.clone()) {
         number.into()
     } else if let Ok(number) = u64::try_from(value.clone()) {
