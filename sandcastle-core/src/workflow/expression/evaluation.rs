@@ -10,7 +10,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::{Map, Value as Json};
 
 use super::filters;
-use super::nearest::shortened;
+use super::nearest::{instead_of, shortened};
 use super::syntax::{Flaw, Template, read_expression, syntax};
 use super::value::{MAX_SIZE, Roots, Watch, give, too_large, written};
 
@@ -37,20 +37,24 @@ pub(super) fn render(source: &str, values: &Map<String, Json>) -> Result<Rendere
         Some(expression) => value_of(expression, values, &watch).map(Rendered::Value),
         None => text_of(source, values, &watch).map(Rendered::Text),
     };
-    rendered.map_err(|error| said(&error, &watch))
+    rendered.map_err(|error| said(&error, values, &watch))
 }
 
 /// Gives the value of an expression.
 pub(super) fn evaluate(source: &str, values: &Map<String, Json>) -> Result<Json, String> {
     read_expression(source).map_err(|flaws| first(&flaws))?;
     let watch = Watch::new(Instant::now() + MAX_TIME);
-    value_of(source, values, &watch).map_err(|error| said(&error, &watch))
+    value_of(source, values, &watch).map_err(|error| said(&error, values, &watch))
 }
 
 fn value_of(source: &str, values: &Map<String, Json>, watch: &Arc<Watch>) -> Result<Json, Error> {
     let expression = environment().compile_expression(source)?;
     let names = expression.undeclared_variables(false);
     let value = expression.eval(Roots::new(values, watch).take(&names)?)?;
+    if value.is_undefined() {
+        // Only where it is written into a text does `minijinja` say what is undefined.
+        text_of(&format!("{{{{ {source} }}}}"), values, watch)?;
+    }
     in_time(watch, give(&value)?)
 }
 
@@ -75,9 +79,7 @@ fn environment<'s>() -> &'static Environment<'s> {
         environment.set_syntax(syntax());
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
-        environment.set_formatter(|out, _, value| {
-            out.write_str(&written(value)?).map_err(Error::from)
-        });
+        environment.set_formatter(|out, _, value| out.write_str(&written(value)?).map_err(Error::from));
         // With it an undefined value knows where it comes from.
         environment.set_debug(true);
         environment.set_fuel(Some(MAX_STEPS));
@@ -120,20 +122,25 @@ fn first(flaws: &[Flaw]) -> String {
 }
 
 /// Says in one line what went wrong.
-fn said(error: &Error, watch: &Watch) -> String {
+fn said(error: &Error, values: &Map<String, Json>, watch: &Watch) -> String {
     let detail = error.detail().unwrap_or_default();
     match error.kind() {
         _ if watch.is_late() => too_slow(),
         ErrorKind::OutOfFuel => too_slow(),
         ErrorKind::UndefinedError => match missing(detail) {
             Some(expression) => {
-                let field = expression.rsplit('.').next().unwrap_or(expression);
-                let instead = watch.instead_of(field).map(|instead| format!("; {instead}")).unwrap_or_default();
+                let instead = match expression.rsplit_once('.') {
+                    Some((_, field)) => watch.instead_of(field),
+                    None => Some(instead_of(expression, values.keys().map(String::as_str))),
+                };
+                let instead = instead.map(|instead| format!("; {instead}")).unwrap_or_default();
                 format!("`{}` is not there{instead}", shortened(expression))
             }
             None => "a value is not there".to_owned(),
         },
-        ErrorKind::WriteFailure => std::error::Error::source(error).map_or_else(too_large, ToString::to_string),
+        ErrorKind::WriteFailure => {
+            std::error::Error::source(error).map_or_else(too_large, ToString::to_string)
+        }
         kind if detail.is_empty() => kind.to_string(),
         _ => detail.chars().take(300).collect(),
     }

@@ -14,8 +14,8 @@ pub(crate) const MAX_BRANCHES: usize = 60;
 
 /// Words that mean something in an expression, so that no step can bear them.
 pub(crate) const WORDS: &[&str] = &[
-    "and", "elif", "else", "endfor", "endif", "false", "False", "for", "if", "in", "is", "loop", "none", "None",
-    "not", "or", "self", "true", "True",
+    "and", "elif", "else", "endfor", "endif", "false", "False", "for", "if", "in", "is", "loop", "none",
+    "None", "not", "or", "self", "true", "True",
 ];
 
 /// What a filter takes.

@@ -21,6 +21,15 @@ fn distance(word: &str, name: &str) -> usize {
     strsim::osa_distance(&word.to_lowercase(), &name.to_lowercase())
 }
 
+/// Says what there is in the place of `word`: the nearest name, or the first few.
+pub(crate) fn instead_of<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
+    match nearest(word, names.clone()) {
+        Some(name) => format!("did you mean `{}`?", shortened(name)),
+        None if names.clone().next().is_none() => "there is nothing".to_owned(),
+        None => format!("there are {}", listed(names)),
+    }
+}
+
 /// Lists names for a message, the first few of them.
 pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let mut names = names.into_iter();
@@ -33,7 +42,8 @@ pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 
 /// Keeps a name that somebody else chose from filling a screen.
 pub(crate) fn shortened(name: &str) -> String {
-    let clean: String = name.chars().take(MAX_LENGTH).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let clean: String =
+        name.chars().take(MAX_LENGTH).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     if clean.len() < name.len() { format!("{clean}…") } else { clean }
 }
 

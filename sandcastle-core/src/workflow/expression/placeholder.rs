@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::nearest::{listed, nearest, shortened};
+use super::nearest::{instead_of, shortened};
 use super::syntax::Flaw;
 use super::value::{MAX_SIZE, too_large};
 
@@ -33,7 +33,8 @@ pub(crate) fn placeholders(source: &str) -> impl Iterator<Item = Placeholder<'_>
 pub(super) fn fill(source: &str, values: &Map<String, Value>) -> Result<String, String> {
     let (mut text, mut done) = (String::new(), 0);
     for place in placeholders(source) {
-        let Some(value) = values.get(place.step).and_then(|step| step.get(place.field)).and_then(scalar) else {
+        let Some(value) = values.get(place.step).and_then(|step| step.get(place.field)).and_then(scalar)
+        else {
             continue;
         };
         text.push_str(&source[done..place.offset]);
@@ -101,7 +102,9 @@ pub(crate) fn comparison(source: &str) -> Result<Comparison<'_>, Flaw> {
     let offset = source.len() - source.trim_start().len();
     let rest = &source[offset..];
     let end = rest.find(|c: char| c.is_whitespace() || "=!<>".contains(c)).unwrap_or(rest.len());
-    let Some((step, field)) = rest[..end].split_once('.').filter(|(step, field)| is_name(step) && is_name(field)) else {
+    let Some((step, field)) =
+        rest[..end].split_once('.').filter(|(step, field)| is_name(step) && is_name(field))
+    else {
         return Err(Flaw::new(offset, "a condition begins with a step and one of its fields").with_hint(hint));
     };
     let behind = rest[end..].trim_start();
@@ -112,7 +115,9 @@ pub(crate) fn comparison(source: &str) -> Result<Comparison<'_>, Flaw> {
     let word = behind[sign.len()..].trim();
     let Some(literal) = literal(word) else {
         let at = at + sign.len();
-        return Err(Flaw::new(at, "a text in quotes, a number, `true`, `false` or `null` is missing").with_hint(hint));
+        return Err(
+            Flaw::new(at, "a text in quotes, a number, `true`, `false` or `null` is missing").with_hint(hint)
+        );
     };
     Ok(Comparison { offset, step, field, operator: *operator, literal })
 }
@@ -141,7 +146,9 @@ pub(super) fn compare(source: &str, values: &Map<String, Value>) -> Result<bool,
     };
     let equal = ordering.map_or_else(|| *value == test.literal, std::cmp::Ordering::is_eq);
     let ordered = || {
-        ordering.ok_or_else(|| format!("`{}.{}` cannot be less or greater than {}", test.step, test.field, test.literal))
+        ordering.ok_or_else(|| {
+            format!("`{}.{}` cannot be less or greater than {}", test.step, test.field, test.literal)
+        })
     };
     Ok(match test.operator {
         Operator::Equal => equal,
@@ -158,9 +165,5 @@ fn integer(number: &serde_json::Number) -> Option<i128> {
 }
 
 fn missing(name: &str, known: &Map<String, Value>) -> String {
-    let names = || known.keys().map(String::as_str);
-    match nearest(name, names()) {
-        Some(near) => format!("`{name}` is not there; did you mean `{}`?", shortened(near)),
-        None => format!("`{name}` is not there; there are {}", listed(names())),
-    }
+    format!("`{}` is not there; {}", shortened(name), instead_of(name, known.keys().map(String::as_str)))
 }

@@ -1,10 +1,10 @@
 //! What of the syntax of `minijinja` the language has: a walk over a tree that names everything else. What is left has no
 //! function, no assignment, and only filters and tests that are known here.
 
-use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Spanned, Stmt};
+use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Filter, GetAttr, Spanned, Stmt, Test};
 
 use super::language::{FILTERS, LOOP, TESTS, filter_named, test_named};
-use super::nearest::{listed, nearest};
+use super::nearest::instead_of;
 use super::syntax::{Flaw, range};
 
 /// Walks over a tree and collects what is not allowed.
@@ -52,7 +52,10 @@ impl Rules {
             Stmt::FilterBlock(block) => self.refuse(block, "`{% filter %}`"),
             Stmt::Do(block) => self.refuse(block, "`{% do %}`"),
             // What the parser has only with features that other crates of a program may turn on.
-            #[expect(unreachable_patterns, reason = "which statements there are depends on the features of the parser")]
+            #[expect(
+                unreachable_patterns,
+                reason = "which statements there are depends on the features of the parser"
+            )]
             _ => self.flaws.push(Flaw::new(0, "only `{% if %}`, `{% for %}` and `{% raw %}` are known")),
         }
     }
@@ -83,6 +86,12 @@ impl Rules {
                 if matches!(binary.op, BinOpKind::Concat) {
                     let flaw = refused(range(binary.right.span()).start, "`~`");
                     self.flaws.push(flaw.with_hint("write `{{ a }}{{ b }}`, or `+` between texts"));
+                }
+                // What is made of literals alone is computed when it is compiled, and nobody pays for that.
+                if matches!(binary.op, BinOpKind::Mul)
+                    && (holds_list(&binary.left) || holds_list(&binary.right))
+                {
+                    self.flaws.push(refused(range(binary.right.span()).start, "`*` of lists"));
                 }
                 self.expression(&binary.left);
                 self.expression(&binary.right);
@@ -119,16 +128,16 @@ impl Rules {
         }
     }
 
-    fn field(&mut self, field: &Spanned<minijinja::machinery::ast::GetAttr<'_>>) {
+    fn field(&mut self, field: &Spanned<GetAttr<'_>>) {
         self.expression(&field.expr);
         if matches!(&field.expr, Expr::Var(name) if name.id == "loop") && !LOOP.contains(&field.name) {
             let at = range(field.span()).end.saturating_sub(field.name.len());
             let flaw = Flaw::new(at, format!("`loop` has no `{}`", field.name));
-            self.flaws.push(flaw.with_hint(meant(field.name, LOOP)));
+            self.flaws.push(flaw.with_hint(instead_of(field.name, LOOP.iter().copied())));
         }
     }
 
-    fn filter(&mut self, filter: &Spanned<minijinja::machinery::ast::Filter<'_>>) {
+    fn filter(&mut self, filter: &Spanned<Filter<'_>>) {
         filter.expr.iter().for_each(|expr| self.expression(expr));
         let at = range(filter.span()).start;
         match filter_named(filter.name) {
@@ -140,22 +149,22 @@ impl Rules {
                 self.arguments(at, filter.name, &filter.args, known.arguments, known.named);
             }
             None => {
-                let names: Vec<_> = FILTERS.iter().map(|filter| filter.name).collect();
+                let names = FILTERS.iter().map(|filter| filter.name);
                 let flaw = Flaw::new(at, format!("there is no filter `{}`", filter.name));
-                self.flaws.push(flaw.with_hint(meant(filter.name, &names)));
+                self.flaws.push(flaw.with_hint(instead_of(filter.name, names)));
             }
         }
     }
 
-    fn test(&mut self, test: &Spanned<minijinja::machinery::ast::Test<'_>>) {
+    fn test(&mut self, test: &Spanned<Test<'_>>) {
         self.expression(&test.expr);
         let at = range(test.span()).start;
         match test_named(test.name) {
             Some(count) => self.arguments(at, test.name, &test.args, (count, count), &[]),
             None => {
-                let names: Vec<_> = TESTS.iter().map(|(name, _)| *name).collect();
+                let names = TESTS.iter().map(|(name, _)| *name);
                 let flaw = Flaw::new(at, format!("there is no test `{}`", test.name));
-                self.flaws.push(flaw.with_hint(meant(test.name, &names)));
+                self.flaws.push(flaw.with_hint(instead_of(test.name, names)));
             }
         }
     }
@@ -175,13 +184,17 @@ impl Rules {
                     count += 1;
                     self.expression(expr);
                 }
-                CallArg::Kwarg("attribute", expr) if named.contains(&"attribute") && text_of(expr).is_none() => {
-                    self.flaws.push(Flaw::new(range(expr.span()).start, "`attribute` needs a text in quotes"));
+                CallArg::Kwarg("attribute", expr)
+                    if named.contains(&"attribute") && text_of(expr).is_none() =>
+                {
+                    self.flaws
+                        .push(Flaw::new(range(expr.span()).start, "`attribute` needs a text in quotes"));
                 }
                 CallArg::Kwarg(word, expr) if named.contains(word) => self.expression(expr),
                 CallArg::Kwarg(word, _) => {
                     let flaw = Flaw::new(at, format!("`{name}` takes no argument `{word}`"));
-                    self.flaws.push(if named.is_empty() { flaw } else { flaw.with_hint(meant(word, named)) });
+                    let hint = (!named.is_empty()).then(|| instead_of(word, named.iter().copied()));
+                    self.flaws.push(Flaw { hint, ..flaw });
                 }
                 CallArg::PosSplat(_) | CallArg::KwargSplat(_) => {
                     let flaw = refused(at, "arguments behind `*`");
@@ -204,7 +217,15 @@ impl Rules {
         let flaw = refused(range(node.span()).start, what);
         self.flaws.push(flaw);
     }
+}
 
+/// Tells whether a list is written in an expression, not behind a field or a filter.
+fn holds_list(expr: &Expr<'_>) -> bool {
+    match expr {
+        Expr::List(_) | Expr::Tuple(_) => true,
+        Expr::BinOp(binary) => holds_list(&binary.left) || holds_list(&binary.right),
+        _ => false,
+    }
 }
 
 fn refused(at: usize, what: &str) -> Flaw {
@@ -216,13 +237,5 @@ pub(crate) fn text_of(expr: &Expr<'_>) -> Option<String> {
     match expr {
         Expr::Const(text) => text.value.as_str().map(str::to_owned),
         _ => None,
-    }
-}
-
-/// A hint that names the nearest word, or all of them.
-fn meant(word: &str, known: &[&str]) -> String {
-    match nearest(word, known.iter().copied()) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => format!("known: {}", listed(known.iter().copied())),
     }
 }

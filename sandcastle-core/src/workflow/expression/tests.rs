@@ -57,7 +57,11 @@ fn one_expression_keeps_the_type_of_its_value() {
 #[test]
 fn values_become_json_in_a_text() {
     let values = json!({ "o": { "z": 1, "a": [true, null, 1.5] }, "t": true, "n": null, "f": 2.0, "s": "x" });
-    gives("{{ o }}|{{ t }}|{{ n }}|{{ f }}|{{ s }}", values.clone(), json!(r#"{"z":1,"a":[true,null,1.5]}|true|null|2.0|x"#));
+    gives(
+        "{{ o }}|{{ t }}|{{ n }}|{{ f }}|{{ s }}",
+        values.clone(),
+        json!(r#"{"z":1,"a":[true,null,1.5]}|true|null|2.0|x"#),
+    );
     gives("{{ [t, n]|join('-') }}{{ t|string }}", values.clone(), json!("true-nulltrue"));
     gives(" {{ t }}", values, json!(" true"));
 }
@@ -86,7 +90,11 @@ fn a_value_is_never_a_template() {
 #[test]
 fn fields_with_names_of_other_languages_are_fields() {
     let values = json!({ "a": { "__class__": 1, "items": [2], "keys": "k", "constructor": null, "": 3 } });
-    gives("{{ a.__class__ }}{{ a.items[0] }}{{ a['keys'] }}{{ a.constructor }}{{ a[''] }}", values, json!("12knull3"));
+    gives(
+        "{{ a.__class__ }}{{ a.items[0] }}{{ a['keys'] }}{{ a.constructor }}{{ a[''] }}",
+        values,
+        json!("12knull3"),
+    );
     refuses("{{ a.__class__ }}", json!({ "a": {} }), "`a.__class__` is not there");
     refuses("{{ a.__init__.x }}", json!({ "a": "text" }), "`a.__init__` is not there");
 }
@@ -102,7 +110,10 @@ fn what_is_missing_is_named_with_the_nearest_name() {
         ("{{ triage.severty == 'low' }}", "did you mean `severity`?"),
         ("{{ (triage.colour|default('')) == triage.severty }}", "did you mean `severity`?"),
         ("{{ triage.severty == (triage.colour|default('')) }}", "did you mean `severity`?"),
-        ("{% for item in triage.items %}{{ item.lable }}{% endfor %}", "`item.lable` is not there; did you mean `label`?"),
+        (
+            "{% for item in triage.items %}{{ item.lable }}{% endfor %}",
+            "`item.lable` is not there; did you mean `label`?",
+        ),
         ("{% if triage.urgent %}x{% endif %}", "`triage.urgent` is not there"),
         ("{% for x in triage.urgent %}x{% endfor %}", "`triage.urgent` is not there"),
         ("{{ triage.urgent|upper }}", "`triage.urgent` is not there"),
@@ -122,8 +133,14 @@ fn a_condition_gives_a_boolean() {
     let values = json!({ "a": { "n": 3, "s": "x" } });
     assert_eq!(decides("a.n > 2 and a.s == \"x\"", values.clone()), Ok(true));
     assert_eq!(decides("not (a.n > 2)", values.clone()), Ok(false));
-    assert_eq!(decides("a.n", values.clone()), Err("the condition gives a number, not true or false".to_owned()));
-    assert_eq!(decides("a.s", values.clone()), Err("the condition gives a text, not true or false".to_owned()));
+    assert_eq!(
+        decides("a.n", values.clone()),
+        Err("the condition gives a number, not true or false".to_owned())
+    );
+    assert_eq!(
+        decides("a.s", values.clone()),
+        Err("the condition gives a text, not true or false".to_owned())
+    );
     assert!(decides("{{ a.n == 3 }}", values).unwrap_err().contains("leave the braces out"));
 }
 
@@ -146,6 +163,7 @@ fn the_language_has_no_more_than_it_says() {
         ("{{ a|pprint }}", "there is no filter `pprint`"),
         ("{{ a is strng }}", "there is no test `strng`; did you mean `string`?"),
         ("{{ a is filter }}", "there is no test `filter`"),
+        ("{{ [0] * 9 == 1 }}", "workflows have no `*` of lists"),
         ("{{ 1 if a }}", "`if` within an expression needs an `else`"),
         ("{{ a|upper(1) }}", "`upper` takes no argument, not 1"),
         ("{{ a|join(by=1) }}", "`join` takes no argument `by`"),
@@ -191,20 +209,20 @@ fn hostile_sources_are_refused() {
 #[test]
 fn hostile_expressions_come_to_an_end() {
     let big = "x".repeat(1_000_000);
-    let values = || json!({ "big": big, "list": vec![0; 5_000], "a": 1 });
+    let values = || json!({ "big": big, "list": vec![0; 5_000], "a": 1, "zero": [0] });
     for template in [
         "{{ big * 1000 }}",
-        "{{ [big, big] * 100000 }}",
-        "{{ ([big] * 100000)|join }}",
-        "{{ ([big] * 100000)|join(big) }}",
+        "{{ (big|lines) * 100000 }}",
+        "{{ ((big|lines) * 100000)|join }}",
+        "{{ ((big|lines) * 100000)|join(big) }}",
         "{{ big|replace('x', big) }}",
         "{{ big|replace('', big) }}",
         "{{ ('\n' * 100000)|indent(100000) }}",
         "{{ 'x'|indent(99999999999) }}",
-        "{{ ([0] * 90000000)|length == ([0] * 90000000)|list|length }}",
-        "{{ ([0] * 90000000)|sort }}",
-        "{{ ([0] * 90000000) == ([0] * 90000000) }}",
-        "{{ 5 in ([0] * 90000000) }}",
+        "{{ (zero * 90000000)|length == (zero * 90000000)|list|length }}",
+        "{{ (zero * 90000000)|sort }}",
+        "{{ (zero * 90000000) == (zero * 90000000) }}",
+        "{{ 5 in (zero * 90000000) }}",
         "{{ 10 ** 1000 }}",
         "{{ 2 ** 100 }}",
         "{{ 10.0 ** 400 }}",
@@ -215,8 +233,8 @@ fn hostile_expressions_come_to_an_end() {
         "{% for i in list %}{% for j in list %}{% endfor %}{% endfor %}",
         "{% for i in list %}{{ big }}{% endfor %}",
         "{% for i in list %}{% for j in list %}{% if big == big %}{% endif %}{% endfor %}{% endfor %}",
-        "{% for i in [0] * 90000000 %}{% endfor %}",
-        "{{ ([big] * 1000)|sum }}",
+        "{% for i in zero * 90000000 %}{% endfor %}",
+        "{{ ((big|lines) * 1000)|sum }}",
         "{{ big|int }}",
     ] {
         ends(template, values(), "");
@@ -245,12 +263,13 @@ fn a_large_text_goes_through() {
     let big = "{{ x }} \u{1F600}".repeat(70_000);
     gives("{{ a }}", json!({ "a": big }), json!(big));
     gives("Read: {{ a }}", json!({ "a": big }), json!(format!("Read: {big}")));
-    gives("{{ a[:5] }}{{ a|length }}", json!({ "a": big }), json!(format!("{{{{ x }}{}", big.chars().count())).clone());
+    gives("{{ a[:5] }}{{ a|length }}", json!({ "a": big }), json!(format!("{{{{ x {}", big.chars().count())));
 }
 
 #[test]
 fn names_of_hostile_objects_do_not_flood_a_message() {
-    let fields: Map<String, Value> = (0..20_000).map(|i| (format!("{i}{}", "k".repeat(100)), json!(1))).collect();
+    let fields: Map<String, Value> =
+        (0..20_000).map(|i| (format!("{i}{}", "k".repeat(100)), json!(1))).collect();
     let message = shown("{{ a.x }}", json!({ "a": fields })).unwrap_err();
     assert!(message.len() < 2_000, "{} bytes", message.len());
 }
@@ -260,19 +279,27 @@ fn loops_know_themselves() {
     let template = "{% for k, v in o|items %}{{ loop.index }}{{ k }}{{ v }}{% if not loop.last %},{% endif %}{% endfor %}";
     gives(template, json!({ "o": { "b": 1, "a": 2 } }), json!("1b1,2a2"));
     gives("{% for x in [] %}x{% else %}none{% endfor %}", json!({}), json!("none"));
-    gives("{{ items|map(attribute='n')|join(', ') }}", json!({ "items": [{ "n": 1 }, { "n": 2 }] }), json!("1, 2"));
+    gives(
+        "{{ items|map(attribute='n')|join(', ') }}",
+        json!({ "items": [{ "n": 1 }, { "n": 2 }] }),
+        json!("1, 2"),
+    );
 }
 
 #[test]
 fn placeholders_of_the_old_version_see_scalars_only() {
-    let values = scope(json!({ "a": { "s": "{b.x}", "n": 1.5, "o": {}, "t": true, "z": null }, "b": { "x": "never" } }));
+    let values = scope(
+        json!({ "a": { "s": "{b.x}", "n": 1.5, "o": {}, "t": true, "z": null }, "b": { "x": "never" } }),
+    );
     let fill = |text: &str| render(&Text::of(text), WorkflowVersion::V1_0, &values);
     assert_eq!(fill("{a.s} {a.n} {a.t} {a.z}"), Ok(json!("{b.x} 1.5 true null")));
     assert_eq!(fill("{a.o} {a.q} {q.a} {a} {{a.n}} {a.n"), Ok(json!("{a.o} {a.q} {q.a} {a} {1.5} {a.n")));
     assert_eq!(fill("{a.n}"), Ok(json!("1.5")));
     let big = scope(json!({ "a": { "s": "x".repeat(1_000) } }));
     let text = "{a.s}".repeat(10_000);
-    assert!(render(&Text::of(text), WorkflowVersion::V1_0, &big).unwrap_err().contains("more than 1000000 bytes"));
+    assert!(
+        render(&Text::of(text), WorkflowVersion::V1_0, &big).unwrap_err().contains("more than 1000000 bytes")
+    );
 }
 
 #[test]

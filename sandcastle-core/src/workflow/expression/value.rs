@@ -11,7 +11,7 @@ use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr, Value, ValueKi
 use minijinja::{Error, ErrorKind};
 use serde_json::Value as Json;
 
-use super::nearest::{listed, nearest, shortened};
+use super::nearest::{instead_of, shortened};
 
 /// The most bytes of text that an expression makes, as text or within a value.
 pub(super) const MAX_SIZE: usize = 1_000_000;
@@ -45,12 +45,7 @@ impl Watch {
     pub(super) fn instead_of(&self, field: &str) -> Option<String> {
         let misses = self.misses.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, record) = misses.iter().rev().find(|(name, _)| name == field)?;
-        let names = || record.fields.iter().map(|(name, _)| name.as_ref());
-        match nearest(field, names()) {
-            Some(name) => Some(format!("did you mean `{}`?", shortened(name))),
-            None if record.fields.is_empty() => Some("there is nothing".to_owned()),
-            None => Some(format!("there are {}", listed(names()))),
-        }
+        Some(instead_of(field, record.fields.iter().map(|(name, _)| name.as_ref())))
     }
 
     fn missed(&self, field: &str, record: &Arc<Record>) {
@@ -153,7 +148,9 @@ impl Object for Record {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        self.mapped_enumerator(|record| Box::new(record.fields.iter().map(|(name, _)| Value::from(Arc::clone(name)))))
+        self.mapped_enumerator(|record| {
+            Box::new(record.fields.iter().map(|(name, _)| Value::from(Arc::clone(name))))
+        })
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
@@ -205,8 +202,8 @@ fn give_within(value: &Value, left: &mut usize, depth: usize) -> Result<Json, Er
     if depth > MAX_DEPTH {
         return Err(failed(format!("a value is more than {MAX_DEPTH} levels deep")));
     }
-    // What an item costs beside its text: its comma, its brackets.
-    spend(left, 1)?;
+    // What a value costs beside its text: quotes or brackets, a comma, a colon.
+    spend(left, 4)?;
     Ok(match value.kind() {
         ValueKind::None => Json::Null,
         ValueKind::Bool => Json::Bool(value.is_true()),
@@ -227,7 +224,9 @@ fn give_within(value: &Value, left: &mut usize, depth: usize) -> Result<Json, Er
             let mut fields = serde_json::Map::new();
             for name in value.try_iter()?.checked() {
                 let name = name?;
-                let text = name.as_str().ok_or_else(|| failed(format!("the key `{name}` of an object is no text")))?;
+                let text = name
+                    .as_str()
+                    .ok_or_else(|| failed(format!("the key `{name}` of an object is no text")))?;
                 spend(left, text.len())?;
                 fields.insert(text.to_owned(), give_within(&value.get_item(&name)?, left, depth + 1)?);
             }
@@ -241,7 +240,8 @@ fn give_within(value: &Value, left: &mut usize, depth: usize) -> Result<Json, Er
 fn give_number(value: &Value) -> Result<Json, Error> {
     let number = if !value.is_integer() {
         let float = f64::try_from(value.clone())?;
-        serde_json::Number::from_f64(float).ok_or_else(|| failed(format!("`{float}` is no number of JSON")))?
+        serde_json::Number::from_f64(float)
+            .ok_or_else(|| failed(format!("`{float}` is no number of JSON")))?
     } else if let Ok(number) = i64::try_from(value.clone()) {
         number.into()
     } else if let Ok(number) = u64::try_from(value.clone()) {
