@@ -177,8 +177,10 @@ impl Error {
         self.0.source.as_deref_mut().and_then(|source| source.downcast_mut())
     }
 
+    /// Finds the first of its causes that is an `E`.
     pub(crate) fn source_as<E: StdError + 'static>(&self) -> Option<&E> {
-        self.0.source.as_deref().and_then(|source| source.downcast_ref())
+        let mut causes = std::iter::successors(self.source(), |&cause| cause.source());
+        causes.find_map(|cause| cause.downcast_ref())
     }
 }
 

@@ -5,7 +5,7 @@
 //! an error that names who cannot. Only [`OutputStrategy::Auto`] chooses, by what is positively declared, and the choice
 //! is a record with its reason ([`StrategyChoice`]).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::lower::{Count, Dialect, Lowering, Moved, lower};
@@ -13,7 +13,7 @@ use crate::output::{OutputFormat, OutputSpec};
 pub use crate::work::OutputStrategy;
 
 /// Says how an answer was held to its schema. Whatever it says, the value was validated here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum AnswerGuarantee {

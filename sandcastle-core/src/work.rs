@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::strategy::OutputStrategy;
 use crate::id::{BranchName, CommitId, RunId, SessionId};
@@ -34,7 +34,8 @@ impl Commit {
 /// Counts tokens and, where the agent says so, money.
 ///
 /// Unknown numbers are zero; `cost_usd` is absent when the agent reports no cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Usage {
     /// Input tokens that were neither read from nor written to a cache.

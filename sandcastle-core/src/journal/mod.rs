@@ -21,6 +21,7 @@ mod runs;
 mod shelf;
 #[cfg(test)]
 mod tests;
+mod workflow;
 mod writer;
 
 pub(crate) use self::note::{Begun, Fate, Format, Note, NotedCommit, Origin};
@@ -30,4 +31,9 @@ pub use self::report::{
     Rescued, RescuedWork, RunReport, RunState, SandboxLeft, SessionLeft, WorktreeLeft,
 };
 pub use self::runs::{Removal, Runs};
+#[cfg(feature = "workflow")]
+pub(crate) use self::shelf::trim;
+pub(crate) use self::workflow::{WORKFLOW_RECORD, WORKFLOW_VERSION, WorkflowHead};
 pub(crate) use self::writer::Journal;
+#[cfg(feature = "workflow")]
+pub(crate) use self::writer::{create, encoded, now, write_at_once};

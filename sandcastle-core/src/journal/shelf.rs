@@ -35,7 +35,7 @@ pub(super) fn ids(runs: &Path) -> io::Result<Vec<RunId>> {
 }
 
 /// Forgets the oldest of the runs that left nothing.
-pub(super) fn trim(runs: &Path) {
+pub(crate) fn trim(runs: &Path) {
     let Ok(ids) = ids(runs) else { return };
     for id in ids.iter().take(ids.len().saturating_sub(KEPT)) {
         let folder = runs.join(id.as_str());

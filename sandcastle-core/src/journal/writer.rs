@@ -26,7 +26,7 @@ use crate::process::{Mark, ProcessIdentity};
 
 /// The name of the file.
 pub(super) const JOURNAL: &str = "journal.jsonl";
-/// Its name until its first line is written.
+/// Its name until its first line is written: the same, hidden.
 pub(super) const UNBORN: &str = ".journal.jsonl";
 
 /// How much of an error is noted, in characters.
@@ -71,7 +71,7 @@ impl Journal {
         };
         let runs = config.make(Kept::Runs)?;
         let folder = runs.join(run.as_str());
-        let file = create(&runs, &folder, &head).map_err(|error| {
+        let file = create(&runs, run, JOURNAL, &head).map_err(|error| {
             Error::new(ErrorKind::Io, format!("begin the journal `{}`", folder.display())).with_source(error)
         })?;
         Ok(Self {
@@ -151,13 +151,14 @@ impl Drop for Journal {
     }
 }
 
-/// Makes the folder and the file. It gets its name when it is locked and has its first line, so nobody sees less.
-fn create(runs: &Path, folder: &Path, head: &Head) -> io::Result<File> {
+/// Makes the folder of a run and its record. That gets its name when it is locked and has its first line, so nobody sees less.
+pub(crate) fn create(runs: &Path, run: &RunId, name: &str, head: &impl Serialize) -> io::Result<File> {
     if fs::symlink_metadata(runs)?.is_symlink() {
         return Err(io::Error::other("the folder of the journals is a symbolic link"));
     }
-    DirBuilder::new().mode(0o700).create(folder)?;
-    let unborn = folder.join(UNBORN);
+    let folder = runs.join(run.as_str());
+    DirBuilder::new().mode(0o700).create(&folder)?;
+    let unborn = folder.join(format!(".{name}"));
     let file = File::options()
         .append(true)
         .create_new(true)
@@ -167,7 +168,7 @@ fn create(runs: &Path, folder: &Path, head: &Head) -> io::Result<File> {
     // Without locks in this file system, the process id has to do.
     let _ = file.try_lock();
     write_at_once(&file, &encoded(head)?)?;
-    fs::rename(&unborn, folder.join(JOURNAL))?;
+    fs::rename(&unborn, folder.join(name))?;
     Ok(file)
 }
 
@@ -184,20 +185,23 @@ pub(super) fn append(file: &Path, note: &Note) -> io::Result<()> {
     write_at_once(&file, &bytes)
 }
 
-fn encoded(line: &impl Serialize) -> io::Result<Vec<u8>> {
+/// Encodes a line.
+pub(crate) fn encoded(line: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(line)?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
-fn write_at_once(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+/// Writes a line in one piece.
+pub(crate) fn write_at_once(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     match file.write(bytes)? {
         count if count == bytes.len() => Ok(()),
         count => Err(io::Error::other(format!("{count} of {} bytes were written", bytes.len()))),
     }
 }
 
-fn now() -> String {
+/// Tells the time as it is noted.
+pub(crate) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }
 

@@ -5,6 +5,8 @@
 use std::future::IntoFuture;
 
 use super::driver::drive;
+#[cfg(feature = "workflow")]
+use super::entry;
 use super::options::{ModelRun, Settings};
 use super::outcome::ModelResult;
 use super::output::{ModelOutput, ModelRunFuture, TypedOutput};
@@ -12,8 +14,19 @@ use super::plan::{self, Plan, PlannedOutput};
 use super::verdict;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{ExtractError, OutputSpec};
+#[cfg(feature = "workflow")]
+use crate::strategy::StrategyChoice;
 
 impl<O: ModelOutput> ModelRun<O> {
+    /// Makes the checks of a run, and says how the schema would reach the model. Nothing is sent.
+    ///
+    /// # Errors
+    /// As those of a run before anything is sent.
+    #[cfg(feature = "workflow")]
+    pub(crate) fn check(&self) -> Result<Option<StrategyChoice>> {
+        Ok(entry::check(&self.settings)?.first.1.choice().cloned())
+    }
+
     /// Asks the model, and returns its answer as a value.
     ///
     /// # Errors

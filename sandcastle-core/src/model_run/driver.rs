@@ -238,7 +238,10 @@ impl Drive {
             let why = limit.map(|limit| limit.error(&self.settings.name()));
             return Some(self.descend(refused, why.as_ref(), judge));
         }
-        let correction = refused.error.output_check(output.form(), number, retries + 1);
+        let correction = match &self.settings.correction {
+            Some(word) => word(&refused.error, output.form(), number, retries + 1),
+            None => refused.error.output_check(output.form(), number, retries + 1),
+        };
         let told = Some((correction.clone(), retries + 1 - number));
         self.ledger.refused(strategy, served_by, &refused.error, told);
         self.correct(answer, refused, correction);

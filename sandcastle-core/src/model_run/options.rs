@@ -14,7 +14,7 @@ use super::tools::Tool;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::{Message, Model, ToolSpec};
-use crate::output::{AgentOutput, ExtractError, OutputSpec};
+use crate::output::{AgentOutput, AnswerForm, ExtractError, OutputSpec};
 use crate::run::NoOutput;
 use crate::strategy::OutputStrategy;
 
@@ -65,6 +65,10 @@ pub struct ModelRun<O = NoOutput> {
     output: PhantomData<fn() -> O>,
 }
 
+/// Words what a model is told of an answer that was not accepted, in the form that it was asked for, as the attempt of this
+/// number, of so many.
+type Correction = Arc<dyn Fn(&ExtractError, AnswerForm, u32, u32) -> String + Send + Sync>;
+
 /// The options without the type of the output.
 #[derive(Clone)]
 pub(super) struct Settings {
@@ -76,6 +80,8 @@ pub(super) struct Settings {
     pub(super) messages: Vec<Message>,
     pub(super) spec: Option<OutputSpec>,
     pub(super) instruction: Option<String>,
+    /// What words a correction in the place of the generated words.
+    pub(super) correction: Option<Correction>,
     pub(super) strategy: OutputStrategy,
     /// `None` is as often as the output says.
     pub(super) retries: Option<u32>,
@@ -119,6 +125,7 @@ impl ModelRun {
             messages: Vec::new(),
             spec: None,
             instruction: None,
+            correction: None,
             strategy: OutputStrategy::Auto,
             retries: None,
             max_iterations: DEFAULT_ITERATIONS,
@@ -289,6 +296,15 @@ impl<O> ModelRun<O> {
     /// strategy is. With a tag they have to name it.
     pub fn instruction(self, text: impl Into<String>) -> Self {
         self.with(|settings| settings.instruction = Some(text.into()))
+    }
+
+    /// Sets what words a correction. It is called when there is one, and at no other time.
+    #[cfg(feature = "workflow")]
+    pub(crate) fn correction(
+        self,
+        word: impl Fn(&ExtractError, AnswerForm, u32, u32) -> String + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|settings| settings.correction = Some(Arc::new(word)))
     }
 
     /// Sets what makes a value of an answer that is not valid, as [`OutputSpec::fallback`].

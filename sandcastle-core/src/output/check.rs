@@ -25,6 +25,17 @@ impl ExtractError {
         let mut quoted = String::new();
         self.list_problems(&mut quoted);
         self.show_place(&mut quoted);
+        self.output_check_quoting(&quoted, form, number, most)
+    }
+
+    /// The same, with what is wrong in the words of the caller.
+    pub(crate) fn output_check_quoting(
+        &self,
+        quoted: &str,
+        form: AnswerForm,
+        number: u32,
+        most: u32,
+    ) -> String {
         let mut text = format!(
             "{OPENING}: attempt {number} of {most} was not accepted: {}. {} {}",
             self.fault(form),

@@ -2,7 +2,7 @@
 //!
 //! Everything here is pure: text and schema in, value or problems out. No async, no files, no processes. The steps are
 //! one file each and run in this order: [`locate`] finds the last block with the tag while the text streams, `unfence`
-//! and `read` turn it into JSON, `validate` holds it against the schema, and `typed` reads it into the type. `alias` and
+//! and `read` turn it into JSON, `defaults` fills in what it left out where that is wanted, `validate` holds it against the schema, and `typed` reads it into the type. `alias` and
 //! `numbers` help where schema and type see things differently. What went wrong is an [`ExtractError`] with its
 //! [`Problem`]s; `excerpt` shows the place, `feedback` words what
 //! a retry tells an agent and `check` what it tells a model. `snippet` words what the prompt
@@ -10,6 +10,7 @@
 
 mod alias;
 mod check;
+mod defaults;
 pub(crate) mod document;
 mod error;
 mod excerpt;

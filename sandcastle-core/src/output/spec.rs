@@ -11,7 +11,7 @@ use super::locate::Locator;
 use super::read::{self, Reading};
 use super::schema::CompiledSchema;
 use super::validate::Checker;
-use super::{AgentOutput, ExtractError, OutputFormat, Problem, Snippet, tag};
+use super::{AgentOutput, ExtractError, OutputFormat, Problem, Snippet, defaults, tag};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The most retries that a run may make.
@@ -22,6 +22,8 @@ const MAX_RETRIES: u32 = 10;
 enum Judge {
     /// The schema alone.
     Schema,
+    /// The schema, once its defaults are filled in.
+    Filled,
     /// The schema, and the type with all that it has to say.
     Type(fn(&str, &OutputSpec) -> Result<(), ExtractError>),
     /// Nobody: it is all left to the validator.
@@ -167,6 +169,38 @@ impl OutputSpec {
         self
     }
 
+    /// Fills the defaults of the schema into a value before it is judged, where it has left fields out.
+    ///
+    /// That is done in every object that is there, also in those within arrays. A field that is there is never replaced, not
+    /// even `null`. It changes nothing for the output of a type, which has defaults of its own, and where there is no schema.
+    ///
+    /// # Examples
+    /// ```
+    /// use sandcastle_core::OutputSpec;
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({ "type": "object", "properties": { "level": { "type": "string", "default": "low" } } });
+    /// let spec = OutputSpec::json("verdict", schema)?.fill_defaults();
+    /// assert_eq!(spec.extract("<verdict>{}</verdict>").unwrap(), json!({ "level": "low" }));
+    /// # Ok::<(), sandcastle_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn fill_defaults(mut self) -> Self {
+        if matches!(self.judge, Judge::Schema) && defaults::has_any(self.schema()) {
+            self.judge = Judge::Filled;
+        }
+        self
+    }
+
+    /// Adds a check behind the one that there may be.
+    #[cfg(feature = "workflow")]
+    pub(crate) fn also(self, more: fn(&Value) -> Result<(), Vec<Problem>>) -> Self {
+        match self.validator.clone() {
+            None => self.validator(more),
+            Some(first) => self.validator(move |value| first(value).and_then(|()| more(value))),
+        }
+    }
+
     /// Says in words what the value is; a model reads it beside the shape.
     #[must_use]
     pub fn description(mut self, text: impl Into<String>) -> Self {
@@ -308,7 +342,7 @@ impl OutputSpec {
                 judge(block, self)?;
                 self.read_json(block)?.value
             }
-            (OutputFormat::Json, Judge::Schema) => self.read_fitting(block)?,
+            (OutputFormat::Json, Judge::Schema | Judge::Filled) => self.read_fitting(block)?,
             (OutputFormat::Json, Judge::Nobody) => self.read_json(block)?.value,
         };
         match self.validator.as_ref().map_or(Ok(()), |validator| validator(&value)) {
@@ -318,7 +352,11 @@ impl OutputSpec {
     }
 
     fn read_fitting(&self, block: &str) -> Result<Value, ExtractError> {
-        let Reading { value, .. } = self.read_json(block)?;
+        let Reading { mut value, .. } = self.read_json(block)?;
+        if let Judge::Filled = self.judge {
+            let filled = defaults::fill(&mut value, self.schema());
+            filled.map_err(|problem| ExtractError::schema(&self.tag, block, None, vec![problem]))?;
+        }
         let problems = self.checker(block)?.problems(&value);
         if problems.is_empty() {
             Ok(value)

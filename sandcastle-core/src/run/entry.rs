@@ -90,6 +90,21 @@ pub(super) async fn check_interactive(settings: &Settings) -> Result<Checked> {
     check_all(settings, None, Asked::Maybe).await
 }
 
+/// The checks that need neither the prompt nor the folder, for whoever knows those only later; says how the schema would
+/// reach the model.
+///
+/// # Errors
+/// As those of a run before anything is touched.
+#[cfg(feature = "workflow")]
+pub(crate) fn check_ahead(
+    options: &super::RunOptions,
+    spec: Option<&OutputSpec>,
+) -> Result<Option<crate::strategy::StrategyChoice>> {
+    check_numbers(&options.settings)?;
+    check_site(&options.settings)?;
+    spec.map(|spec| Ok(check_output(&options.settings, spec)?.choice().clone())).transpose()
+}
+
 async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked) -> Result<Checked> {
     check_site(settings)?;
     let session = check_session(settings)?;

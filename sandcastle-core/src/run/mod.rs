@@ -55,11 +55,15 @@ mod verdict;
 mod workplace;
 mod worktree;
 
+#[cfg(feature = "workflow")]
+pub(crate) use self::entry::check_ahead;
 pub use self::event::RunEvent;
 pub use self::hooks::{Hook, Hooks};
 pub use self::interactive::{InteractiveResult, interactive};
 pub use self::logging::Logging;
 pub use self::options::RunOptions;
+#[cfg(feature = "workflow")]
+pub(crate) use self::outcome::masked;
 pub use self::outcome::{RunResult, StructuredOutputError};
 pub use self::output_mode::{InteractiveOutput, NoOutput, RunFuture, RunOutput, run, run_spec, run_with};
 pub use self::shared::{Executed, Sandbox, SandboxOptions, create_sandbox};

@@ -311,7 +311,7 @@ impl StdError for StructuredOutputError {
 }
 
 /// Hides secrets in what an error of a run shows. Its data, the answer of the agent among them, stay what they are.
-pub(super) fn masked(mut error: Error, secrets: &Secrets) -> Error {
+pub(crate) fn masked(mut error: Error, secrets: &Secrets) -> Error {
     if secrets.is_empty() {
         return error;
     }

@@ -30,6 +30,8 @@ pub struct WorkflowOptions {
     pub(crate) input: Value,
     pub(crate) trigger: Value,
     pub(crate) vars: Map<String, Value>,
+    /// Variables that are set as texts.
+    pub(crate) texts: Vec<(String, String)>,
     pub(crate) providers: Option<Arc<dyn Providers>>,
     pub(crate) approver: Option<Approver>,
     pub(crate) decisions: Vec<(StepName, Decision)>,
@@ -103,6 +105,7 @@ impl WorkflowOptions {
             input: Value::String(String::new()),
             trigger: Value::Null,
             vars: Map::new(),
+            texts: Vec::new(),
             providers: None,
             approver: None,
             decisions: Vec::new(),
@@ -132,6 +135,13 @@ impl WorkflowOptions {
         self
     }
 
+    /// Sets a variable that the workflow declares from a text, as a command line has it: one whose type allows for texts
+    /// gets it as it is, for any other it is read as JSON.
+    pub fn var_text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.texts.push((name.into(), text.into()));
+        self
+    }
+
     /// Sets what makes the models, agents and sandboxes that the workflow names.
     pub fn providers(mut self, providers: impl Providers) -> Self {
         self.providers = Some(Arc::new(providers));
@@ -148,7 +158,8 @@ impl WorkflowOptions {
         self
     }
 
-    /// Decides in advance what a step will ask; nobody is asked then.
+    /// Decides in advance what a step will ask; nobody is asked then. In a run that is resumed it counts for more than what was
+    /// decided before.
     pub fn decide(mut self, step: impl Into<String>, decision: Decision) -> Self {
         self.decisions.push((StepName::of(step), decision));
         self
@@ -179,7 +190,9 @@ impl WorkflowOptions {
         self
     }
 
-    /// Hides a value in events, errors and records; see [`Secrets`](crate::Secrets).
+    /// Hides a value in events, errors and warnings; see [`Secrets`](crate::Secrets). A command that would have it as an argument is
+    /// not started. The record of the run keeps what the run was given and what its steps gave as it is, since a resumed run
+    /// goes on with that; only its owner may read it.
     pub fn secret(mut self, value: impl Into<String>) -> Self {
         self.secrets.push(value.into());
         self

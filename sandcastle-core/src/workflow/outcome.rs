@@ -1,6 +1,7 @@
 //! What a run of a workflow gives back, and what it leaves when it fails.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -134,8 +135,8 @@ impl WorkflowResult {
     }
 }
 
-/// Says which step failed a workflow, and what there is to go on with.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Says which step failed a workflow, and what there is to go on with. Its source is the error of that step.
+#[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct WorkflowFailure {
     /// The run, by which the workflow is resumed.
@@ -149,6 +150,8 @@ pub struct WorkflowFailure {
     pub trace: Vec<StepRecord>,
     /// What all of them used.
     pub usage: Usage,
+    #[serde(skip)]
+    pub(crate) cause: Option<Arc<Error>>,
 }
 
 impl fmt::Display for WorkflowFailure {
@@ -160,7 +163,11 @@ impl fmt::Display for WorkflowFailure {
     }
 }
 
-impl std::error::Error for WorkflowFailure {}
+impl std::error::Error for WorkflowFailure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as &(dyn std::error::Error + 'static))
+    }
+}
 
 impl Error {
     /// Returns what a workflow had done before it failed, if one did.

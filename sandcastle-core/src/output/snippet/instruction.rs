@@ -27,6 +27,12 @@ pub(super) fn document(style: SnippetStyle) -> String {
     format!("Answer with one value and nothing else, in strict JSON, without comments, {}:", shape(style))
 }
 
+/// Returns the sentence for an answer that is the arguments of a tool, in the shape that follows.
+#[cfg(feature = "workflow")]
+pub(super) fn arguments(style: SnippetStyle) -> String {
+    format!("Answer by calling the tool that takes the answer, with arguments {}:", shape(style))
+}
+
 /// Returns the sentence for a text; `about` says what the text is, and may be empty.
 pub(super) fn text(tag: &str, about: &str) -> String {
     let about = if about.is_empty() { ".".to_owned() } else { format!(": {about}") };

@@ -112,6 +112,12 @@ impl Snippet {
         format!("{}\n{}", instruction::document(self.style), self.shape(Quote::new(&self.tag)))
     }
 
+    /// Writes the text for an answer that is the arguments of a tool.
+    #[cfg(feature = "workflow")]
+    pub(crate) fn render_arguments(&self) -> String {
+        format!("{}\n{}", instruction::arguments(self.style), self.shape(Quote::new(&self.tag)))
+    }
+
     fn shape(&self, quote: Quote<'_>) -> String {
         let print = |notation| layout::print(&reader::read(&self.schema, quote), notation, quote);
         match self.style {

@@ -5,6 +5,7 @@ mod output;
 mod step;
 mod text;
 mod variable;
+mod walk;
 
 use serde_json::Value;
 

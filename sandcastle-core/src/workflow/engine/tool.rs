@@ -1,0 +1,200 @@
+//! A step that runs a command on this host.
+//!
+//! It is an argument vector, and no shell reads it: whatever a template puts into an argument stays in that argument. An argument
+//! that a template makes up entirely may still look like an option to the command; where that matters the author of the workflow
+//! writes `--` before it. The command has what this process has as its environment, but for what would lead its git
+//! elsewhere. It is ended with everything it started when it is over, when its time is, and when the run is.
+
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::super::definition::{OnFailure, Step, ToolStep};
+use super::super::record::Deed;
+use super::fault::Fault;
+use super::stage::Stage;
+use super::wording;
+use crate::agent::StopRequest;
+use crate::error::{Error, ErrorKind};
+use crate::git::DROPPED_VARIABLES;
+use crate::output::{AnswerForm, ExtractError, OutputSpec, clip, one_line};
+use crate::process::{Output, Program, Running, Tail};
+use crate::run::StructuredOutputError;
+use crate::secret::Shown;
+use crate::work::{Exit, Work};
+
+/// How much of the standard output is kept: its end. Of the standard error it is less, see [`Running::stderr`].
+const KEPT: usize = 1 << 20;
+/// The most characters of a command, and of what it printed, within a sentence.
+const SHOWN_COMMAND: usize = 200;
+const SHOWN_OUTPUT: usize = 600;
+/// What is added to the number of a signal to tell it as an exit code, as shells do.
+const KILLED: i32 = 128;
+
+/// What a command has left.
+struct Ended {
+    exit: Exit,
+    stdout: Tail,
+    stderr: String,
+}
+
+/// Runs a command, and returns what it printed.
+pub(super) async fn run(
+    stage: &Stage<'_>,
+    step: &Step,
+    kind: &ToolStep,
+    deed: &mut Deed,
+) -> Result<Value, Fault> {
+    let program = program_of(stage, kind)?;
+    let shown = shown(&program);
+    let ended = ended(stage, &program, kind.timeout, &shown).await?;
+    if !ended.exit.is_success() && kind.on_failure == OnFailure::Fail {
+        return Err(failed(&shown, &ended));
+    }
+    match &stage.made.of_step(step)?.spec {
+        None => Ok(json!({
+            "stdout": ended.stdout.text(),
+            "stderr": ended.stderr,
+            "exit_code": match ended.exit {
+                Exit::Code(code) => code,
+                Exit::Signal(signal) => KILLED + signal,
+                Exit::Ended => KILLED,
+            },
+        })),
+        Some(spec) => {
+            deed.attempts = 1;
+            read(spec, &ended.stdout)
+                .inspect_err(|fault| deed.rejected.push(stage.audience.hide(&fault.said)))
+        }
+    }
+}
+
+/// Fills in what templates say.
+fn program_of(stage: &Stage<'_>, kind: &ToolStep) -> Result<Program, Fault> {
+    let render = |text| stage.render_text(text, "run");
+    let argv = kind.argv.iter().map(render).collect::<Result<Vec<_>, _>>()?;
+    let (name, args) = argv.split_first().ok_or_else(|| Fault::ruled("has no command"))?;
+    if name.is_empty() {
+        return Err(Fault::ruled("has a command without a name"));
+    }
+    if stage.audience.secrets().shown_by(&argv) == Some(Shown::Declared) {
+        return Err(Fault::ruled(
+            "would start a command with a secret in its arguments, where every user of this host can read it",
+        ));
+    }
+    let mut program = Program::new(name).args(args).cwd(folder(stage, kind)?);
+    program.removed_env.extend(DROPPED_VARIABLES.iter().map(Into::into));
+    for (name, value) in &kind.env {
+        program = program.env(name, stage.render_text(value, "env")?);
+    }
+    match &kind.stdin {
+        None => Ok(program),
+        Some(text) => Ok(program.stdin(stage.render_text(text, "stdin")?)),
+    }
+}
+
+/// Finds the folder that a command runs in; it is not outside of that of the workflow.
+fn folder(stage: &Stage<'_>, kind: &ToolStep) -> Result<PathBuf, Fault> {
+    let Some(text) = &kind.cwd else { return Ok(stage.folder.clone()) };
+    let below = stage.render_text(text, "cwd")?;
+    let shown = one_line(&below);
+    let leaves = |part: Component<'_>| !matches!(part, Component::Normal(_) | Component::CurDir);
+    if Path::new(&below).components().any(leaves) {
+        return Err(Fault::ruled(format!(
+            "would run in `{shown}`, which is not below the folder of the workflow"
+        )));
+    }
+    let folder = stage.folder.join(&below);
+    match folder.canonicalize() {
+        Ok(real) if real.starts_with(&stage.folder) && real.is_dir() => Ok(real),
+        Ok(_) => Err(Fault::ruled(format!(
+            "would run in `{shown}`, which is no folder below that of the workflow"
+        ))),
+        Err(error) => Err(Error::new(ErrorKind::WorkflowStep, format!("run in `{shown}`: {error}"))
+            .with_source(error)
+            .into()),
+    }
+}
+
+async fn ended(
+    stage: &Stage<'_>,
+    program: &Program,
+    limit: Option<Duration>,
+    shown: &str,
+) -> Result<Ended, Fault> {
+    let start = Running::start(program);
+    let mut running = start.map_err(|error| {
+        Error::new(ErrorKind::WorkflowStep, format!("start `{shown}`: {error}")).with_source(error)
+    })?;
+    let mut stdout = Tail::new(KEPT);
+    let cut = tokio::select! {
+        biased;
+        ended = listen(&mut running, &mut stdout) => match ended {
+            Ok(exit) => {
+                running.sweep().await;
+                return Ok(Ended { exit, stdout, stderr: running.stderr().text() });
+            }
+            Err(error) => Error::new(ErrorKind::WorkflowStep, format!("wait for `{shown}`: {error}")).with_source(error),
+        },
+        () = stage.stop.cancelled() => Error::new(ErrorKind::Cancelled, format!("finish `{shown}`: it was cancelled")),
+        limit = over(limit) => {
+            Error::new(ErrorKind::StepTimeout, format!("finish `{shown}` within {} s", limit.as_secs_f64()))
+        }
+    };
+    running.end(StopRequest::default()).await;
+    Err(cut.into())
+}
+
+async fn listen(running: &mut Running, stdout: &mut Tail) -> std::io::Result<Exit> {
+    loop {
+        match running.next().await? {
+            Output::Stdout(bytes) => stdout.push(bytes),
+            Output::Exited(status) => return Ok(status.into()),
+        }
+    }
+}
+
+/// Waits until a time is over; for ever without one.
+async fn over(limit: Option<Duration>) -> Duration {
+    match limit {
+        None => std::future::pending().await,
+        Some(limit) => {
+            tokio::time::sleep(limit).await;
+            limit
+        }
+    }
+}
+
+/// Reads what was printed as the output that it has to be.
+fn read(spec: &OutputSpec, stdout: &Tail) -> Result<Value, Fault> {
+    if stdout.total() > KEPT as u64 {
+        return Err(Fault::ruled(format!("printed more than {KEPT} bytes, which is no output")));
+    }
+    spec.read_block(&stdout.text()).map_err(|error| unfit(error, spec))
+}
+
+fn unfit(error: ExtractError, spec: &OutputSpec) -> Fault {
+    let said = format!("did not match output_schema: {}", wording::problems(&error).join("; "));
+    let message = format!("get a valid `<{}>` of what a command printed: {error}", spec.tag());
+    let output = StructuredOutputError::new(error, AnswerForm::Document, &Work::default());
+    Fault { said, error: Error::new(ErrorKind::StructuredOutput, message).with_source(output) }
+}
+
+fn failed(shown: &str, ended: &Ended) -> Fault {
+    let printed = if ended.stderr.trim().is_empty() { ended.stdout.text() } else { ended.stderr.clone() };
+    // What a command complains of stands at the end of what it prints.
+    let printed = printed.trim();
+    let start = printed.char_indices().rev().nth(SHOWN_OUTPUT).map_or(0, |(at, _)| at);
+    let said = match one_line(&printed[start..]) {
+        nothing if nothing.is_empty() => format!("failed to run `{shown}`: {}", ended.exit),
+        printed => format!("failed to run `{shown}`: {}: {printed}", ended.exit),
+    };
+    let message = said.trim_start_matches("failed to ").to_owned();
+    Fault { said, error: Error::new(ErrorKind::WorkflowStep, message) }
+}
+
+fn shown(program: &Program) -> String {
+    let words = std::iter::once(&program.name).chain(&program.args).map(|word| word.to_string_lossy());
+    clip(&one_line(&words.collect::<Vec<_>>().join(" ")), SHOWN_COMMAND).into_owned()
+}
