@@ -48,14 +48,19 @@ pub(super) struct Folder<'a>(pub(super) &'a Path);
 impl PromptFiles for Folder<'_> {
     fn read(&self, name: &str) -> Result<String, Trouble> {
         self.open(name).map_err(|error| {
-            let hint = match error.kind() {
-                io::ErrorKind::NotFound => "the path begins at the folder of the document",
-                io::ErrorKind::PermissionDenied => {
-                    "it has to be readable, and in the folder of the document or below it"
+            let (reason, hint) = match error.kind() {
+                io::ErrorKind::NotFound => {
+                    ("there is no such file", "the path begins at the folder of the document")
                 }
-                _ => "it has to be a text in UTF-8 of 1 MiB at the most",
+                io::ErrorKind::PermissionDenied => (
+                    "it may not be read, or leads out of the folder of the document",
+                    "move it into that folder, or below it",
+                ),
+                io::ErrorKind::FileTooLarge => ("it is larger than 1 MiB", "shorten it"),
+                io::ErrorKind::InvalidData => ("it is no text in UTF-8", "save it as UTF-8"),
+                _ => ("it is no file that can be read", "name a file with a text"),
             };
-            Trouble { message: format!("cannot read `{}`: {}", shown(name), shown(&error.to_string())), hint }
+            Trouble { message: format!("cannot read `{}`: {reason}", shown(name)), hint }
         })
     }
 }

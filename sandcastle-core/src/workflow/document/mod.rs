@@ -102,13 +102,17 @@ impl Workflow {
             }
             return (None, report.into_findings());
         };
+        // Where a part of the document could not be read, nobody knows what else is there.
+        let is_whole = report.count() == 0;
         let version = version(&root);
         hold::hold(&root, version, &mut report);
         let mut workflow = build::build(&root, version, files, &mut report);
         workflow.source = Some(text.to_owned());
-        // What the structure has made wrong is not said again in other words.
-        let more = workflow.check().0.into_iter().filter(|finding| !report.covers(&finding.path));
-        more.collect::<Vec<_>>().into_iter().for_each(|finding| report.add(finding));
+        if is_whole {
+            // What the structure has made wrong is not said again in other words.
+            let more = workflow.check().0.into_iter().filter(|finding| !report.covers(&finding.path));
+            more.collect::<Vec<_>>().into_iter().for_each(|finding| report.add(finding));
+        }
         let name = if root.get("name").is_some() { Name::Given } else { Name::Default };
         (Some((workflow, name)), report.into_findings())
     }

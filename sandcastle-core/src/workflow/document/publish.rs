@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::definition::WorkflowVersion;
 use super::keys::{
-    COMMON, Group, KINDS, Key, Kind, Needed, Presence, SCHEMA_NODE, Shape, VARIABLE, WORKFLOW,
+    ABOUT, COMMON, Group, KINDS, Key, Kind, Needed, Presence, SAYING, SCHEMA_NODE, Shape, VARIABLE, WORKFLOW,
 };
 
 /// Makes the schema.
@@ -22,7 +22,7 @@ pub(super) fn json_schema() -> Value {
         }
     }
     let newest = Publisher { version: WorkflowVersion::V1_1 };
-    definitions.insert("schema_node".to_owned(), newest.group(&SCHEMA_NODE));
+    definitions.insert("schema_node".to_owned(), newest.schema_node());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Sandcastle workflow",
@@ -85,6 +85,35 @@ impl Publisher {
         self.map(&group.keys.iter().collect::<Vec<_>>(), group.needed)
     }
 
+    /// A part of an output schema, which leaves nothing open.
+    fn schema_node(&self) -> Value {
+        let mut schema = self.schema_keywords(&SCHEMA_NODE);
+        schema["anyOf"] = SAYING.iter().map(|keyword| json!({ "required": [keyword] })).collect();
+        let closed = [("object", "properties"), ("array", "items")].map(|(kind, keyword)| {
+            let is_it = json!({ "properties": { "type": says(&[kind]) }, "required": ["type"] });
+            json!({ "if": is_it, "then": { "required": [keyword] } })
+        });
+        schema["allOf"] = json!(closed);
+        schema
+    }
+
+    /// The keywords of a schema, each beside a type that it is about.
+    fn schema_keywords(&self, group: &Group) -> Value {
+        let mut schema = self.group(group);
+        let beside = ABOUT.iter().map(|(keyword, types)| {
+            let typed = json!({ "properties": { "type": says(types) }, "required": ["type"] });
+            ((*keyword).to_owned(), typed)
+        });
+        schema["dependentSchemas"] = Value::Object(beside.collect());
+        schema
+    }
+
+    fn variable(&self) -> Value {
+        let mut schema = self.schema_keywords(&VARIABLE);
+        schema["required"] = json!(["type"]);
+        schema
+    }
+
     fn map(&self, keys: &[&Key], needed: Option<Needed>) -> Value {
         let there = || keys.iter().filter(|key| key.since <= self.version);
         let properties: Map<_, _> = there().map(|key| (key.name.to_owned(), self.key(key))).collect();
@@ -135,13 +164,23 @@ impl Publisher {
             }
             Shape::Steps => json!({ "type": "array", "items": self.reference("step"), "minItems": 1 }),
             Shape::SchemaNode => json!({ "$ref": "#/$defs/schema_node" }),
+            Shape::OutputSchema => json!({
+                "$ref": "#/$defs/schema_node",
+                "properties": { "type": { "const": "object" } },
+                "required": ["type"],
+            }),
             Shape::Variable => json!({
                 "if": { "type": "object" },
-                "then": self.group(&VARIABLE),
+                "then": self.variable(),
                 "else": { "type": ["string", "number", "boolean", "array"] },
             }),
         }
     }
+}
+
+/// What `type` is where it says one of these types, alone or among others.
+fn says(types: &[&str]) -> Value {
+    json!({ "anyOf": [{ "enum": types }, { "type": "array", "contains": { "enum": types } }] })
 }
 
 /// What expressions can say.

@@ -92,8 +92,8 @@ impl Builder<'_> {
 
     /// The prompt, from wherever it is. Of a file it is the text alone, since places are those of the document.
     fn prompt(&mut self, node: &Node, at: &Path) -> Text {
-        let inline = node.template("prompt");
-        let Some(file) = node.get("prompt_file") else { return inline.unwrap_or_else(nothing) };
+        let file = node.get("prompt_file").filter(|_| node.get("prompt").is_none());
+        let Some(file) = file else { return node.template("prompt").unwrap_or_else(nothing) };
         let Some(name) = file.str() else { return nothing() };
         match self.files.read(name) {
             Ok(text) => Text::of(text),

@@ -13,6 +13,7 @@ mod values;
 use serde_json::{Map, Value, json};
 
 use super::super::definition::{Contract, Defaults, StepName, tag_of};
+use super::keys::{ABOUT, SAYING};
 use super::nearest::nearest;
 use super::report::{Path, Report, listed, shown};
 use super::tree::{Content, Entry, Node};
@@ -51,7 +52,12 @@ pub(super) fn open(step: &StepName) -> Option<Contract> {
 pub(super) fn variable(node: &Node, at: &Path, report: &mut Report) -> (Value, Option<Value>) {
     let before = report.count();
     let mut reader = Reader { report, purpose: Purpose::Variable, parts: 0 };
-    reader.part(node, at, Role::Root);
+    if node.get("type").is_some() {
+        reader.part(node, at, Role::Root);
+    } else {
+        let hint = "add `type`; a map is no default by itself, so give that in `default`";
+        reader.report.error(at, node.place, "is a map without `type`", hint);
+    }
     let default = node.get("default").map(Node::to_json);
     if report.count() > before || !report.is_clean(at) {
         return (Value::Bool(true), default);
@@ -88,24 +94,6 @@ struct Reader<'r> {
     purpose: Purpose,
     parts: usize,
 }
-
-/// Keywords that are about values of some types only.
-const ABOUT: &[(&str, &[&str])] = &[
-    ("minimum", &["number", "integer"]),
-    ("maximum", &["number", "integer"]),
-    ("exclusiveMinimum", &["number", "integer"]),
-    ("exclusiveMaximum", &["number", "integer"]),
-    ("minLength", &["string"]),
-    ("maxLength", &["string"]),
-    ("pattern", &["string"]),
-    ("format", &["string"]),
-    ("properties", &["object"]),
-    ("required", &["object"]),
-    ("items", &["array"]),
-    ("minItems", &["array"]),
-    ("maxItems", &["array"]),
-    ("uniqueItems", &["array"]),
-];
 
 impl Reader<'_> {
     /// Tells whether the root is an object; if not, nothing else is worth saying.
@@ -177,8 +165,7 @@ impl Reader<'_> {
     }
 
     fn has_type(&mut self, node: &Node, at: &Path) {
-        const SAID_BY: [&str; 5] = ["type", "enum", "const", "anyOf", "oneOf"];
-        if SAID_BY.iter().all(|keyword| node.get(keyword).is_none()) {
+        if SAYING.iter().all(|keyword| node.get(keyword).is_none()) {
             let hint =
                 "add `type`, one of `string`, `number`, `integer`, `boolean`, `object`, `array`, `null`";
             self.report.error(at, node.place, "`type` is missing: any value would do", hint);

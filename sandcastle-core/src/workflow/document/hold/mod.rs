@@ -32,7 +32,7 @@ impl Holder<'_> {
             (Shape::Group(group), _) => self.group(node, group, at),
             (Shape::TextOr(group), Content::Map(_)) => self.group(node, group, at),
             (Shape::TextOr(_), _) => self.value(node, Shape::Filled, at),
-            (Shape::SchemaNode, _) => self.group(node, &SCHEMA_NODE, at),
+            (Shape::SchemaNode | Shape::OutputSchema, _) => self.group(node, &SCHEMA_NODE, at),
             (Shape::Variable, Content::Map(_)) => self.group(node, &VARIABLE, at),
             (Shape::Steps, Content::List(steps)) => {
                 self.has_items(node, at);
@@ -183,7 +183,12 @@ impl Holder<'_> {
             _ => format!("`{}` is no key of {}", shown(&entry.key), group.what),
         };
         let list = format!("its keys are {}", listed(all()));
-        let hint = meant.map_or_else(|| list.clone(), |meant| format!("did you mean `{meant}`? {list}"));
+        let advice = foreign_keyword(&entry.key).filter(|_| group.keys.iter().any(|key| key.name == "anyOf"));
+        let hint = match (meant, advice) {
+            (Some(meant), _) => format!("did you mean `{meant}`? {list}"),
+            (None, Some(advice)) => format!("{advice}; {list}"),
+            (None, None) => list,
+        };
         self.report.error(&at.key(&entry.key), entry.place, message, hint);
         meant
     }
@@ -214,6 +219,21 @@ impl Holder<'_> {
 
 /// What to do about something that an older version does not have.
 const UPGRADE: &str = "set `version: \"1.1\"`, where expressions stand in `{{ }}`";
+
+/// What to do about a keyword of JSON Schema that output schemas do not have.
+fn foreign_keyword(keyword: &str) -> Option<&'static str> {
+    Some(match keyword {
+        "additionalProperties" | "unevaluatedProperties" | "patternProperties" | "propertyNames" => {
+            "remove it: the fields of an object are those in `properties`"
+        }
+        "$ref" | "$defs" | "definitions" | "$id" | "$anchor" => "write out what is referred to, in its place",
+        "allOf" => "write what the parts say into one",
+        "nullable" => "write `type: [string, \"null\"]`, or whatever type it has beside `\"null\"`",
+        "$schema" => "remove it: there is one language of schemas here",
+        "examples" | "example" => "say it in the `description`",
+        _ => return None,
+    })
+}
 
 /// How many keys of a step only one kind has.
 fn own_keys(kind: &Kind, node: &Node) -> usize {

@@ -48,7 +48,7 @@ fn judge(node: &Node, shape: Shape) -> Result<(), Misfit> {
             within(node, &what, |number| (least..=most).contains(&number))
         }
         Shape::Positive(most) => {
-            let what = format!("a number above 0, and {most} at the most");
+            let what = format!("a number above 0 and up to {most}");
             within(node, &what, |number| number > 0.0 && number <= most)
         }
         Shape::AnyNumber => number(node, "a number").map(drop),
@@ -56,7 +56,12 @@ fn judge(node: &Node, shape: Shape) -> Result<(), Misfit> {
         Shape::Variable => variable(node),
         Shape::List(_) => Err(list(node)),
         Shape::Steps => Err(steps(node)),
-        Shape::Named(_) | Shape::Environment | Shape::Group(_) | Shape::SchemaNode | Shape::TextOr(_) => {
+        Shape::Named(_)
+        | Shape::Environment
+        | Shape::Group(_)
+        | Shape::SchemaNode
+        | Shape::OutputSchema
+        | Shape::TextOr(_) => {
             Err(must_be(node, "a map", "write it as lines of `name: value`, indented below the key"))
         }
         Shape::Anything => Ok(()),

@@ -7,7 +7,7 @@ mod schema_node;
 mod steps;
 mod workflow;
 
-pub(super) use self::schema_node::SCHEMA_NODE;
+pub(super) use self::schema_node::{ABOUT, SAYING, SCHEMA_NODE};
 pub(super) use self::steps::{COMMON, KINDS, Kind, kind};
 pub(super) use self::workflow::{VARIABLE, WORKFLOW};
 use super::super::definition::WorkflowVersion;
@@ -95,6 +95,8 @@ pub(super) enum Shape {
     Steps,
     /// A part of an output schema.
     SchemaNode,
+    /// The root of an output schema.
+    OutputSchema,
     /// A variable: a default, or a map that describes it.
     Variable,
 }

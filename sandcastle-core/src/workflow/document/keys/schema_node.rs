@@ -7,7 +7,7 @@ const TYPES: &[&str] = &["string", "number", "integer", "boolean", "object", "ar
 
 /// The keywords of each part of an output schema.
 pub(in crate::workflow::document) static SCHEMA_NODE: Group =
-    Group { what: "an output schema", keys: KEYS, needed: None };
+    Group { what: "a schema", keys: KEYS, needed: None };
 
 pub(super) const KEYS: &[Key] = &[
     Key::new("type", Shape::OneOrMore(TYPES), "What kind of value it is; a list if it is one of several."),
@@ -36,3 +36,24 @@ pub(super) const KEYS: &[Key] = &[
 
 /// A length or a number of items.
 const COUNT: Shape = Shape::Whole(0, 1 << 32);
+
+/// Keywords that are about values of some types only, which have to be said beside them.
+pub(in crate::workflow::document) const ABOUT: &[(&str, &[&str])] = &[
+    ("minimum", &["number", "integer"]),
+    ("maximum", &["number", "integer"]),
+    ("exclusiveMinimum", &["number", "integer"]),
+    ("exclusiveMaximum", &["number", "integer"]),
+    ("minLength", &["string"]),
+    ("maxLength", &["string"]),
+    ("pattern", &["string"]),
+    ("format", &["string"]),
+    ("properties", &["object"]),
+    ("required", &["object"]),
+    ("items", &["array"]),
+    ("minItems", &["array"]),
+    ("maxItems", &["array"]),
+    ("uniqueItems", &["array"]),
+];
+
+/// Keywords of which each says on its own what a value is, so that one of them has to be there.
+pub(in crate::workflow::document) const SAYING: [&str; 5] = ["type", "enum", "const", "anyOf", "oneOf"];

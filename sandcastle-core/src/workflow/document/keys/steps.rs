@@ -185,7 +185,7 @@ const CONFIDENCE_GATE: Key = Key::new(
 );
 const OUTPUT_SCHEMA: Key = Key::new(
     "output_schema",
-    Shape::SchemaNode,
+    Shape::OutputSchema,
     "What its output has to be: a JSON Schema whose root is an object and which leaves nothing open.",
 )
 .since_1_1();

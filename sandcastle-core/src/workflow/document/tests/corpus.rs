@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -50,10 +51,11 @@ fn written(findings: &Findings) -> String {
 
 /// Tells whether the published schema accepts a document; what is no YAML never gets there.
 fn is_accepted(path: &Path) -> Option<bool> {
-    let published = jsonschema::options().offline().build(&Workflow::json_schema()).unwrap();
+    static PUBLISHED: LazyLock<jsonschema::Validator> =
+        LazyLock::new(|| jsonschema::options().offline().build(&Workflow::json_schema()).unwrap());
     let text = fs::read(path).unwrap();
     let tree = tree::parse(std::str::from_utf8(&text).ok()?, &mut Report::default())?;
-    Some(published.is_valid(&tree.to_json()))
+    Some(PUBLISHED.is_valid(&tree.to_json()))
 }
 
 #[test]

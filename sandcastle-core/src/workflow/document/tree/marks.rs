@@ -66,15 +66,31 @@ impl<'a> Lines<'a> {
         })
     }
 
+    /// Finds a tab in the indentation of a line or of the next one.
+    pub(super) fn tab_near(&self, line: usize) -> Option<Place> {
+        let near = self.lines.iter().enumerate().skip(line.saturating_sub(1)).take(2);
+        near.filter_map(|(index, text)| {
+            let indentation = &text[..text.len() - text.trim_start_matches([' ', '\t']).len()];
+            let column = indentation.find('\t')?;
+            Some(super::parse::place(index + 1, column))
+        })
+        .next()
+    }
+
     /// Finds the bytes of a scalar.
     pub(super) fn marks(&mut self, value: &str, style: ScalarStyle, span: Span) -> Vec<Mark> {
-        let mut finder = Finder { value, at: 0, marks: Vec::new(), is_joined: false };
+        let mut finder =
+            Finder { value, at: 0, marks: Vec::new(), is_joined: false, end: value.trim_end().len() };
         let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-        let first = span.start.line() + usize::from(is_block);
-        for number in first..=span.end.line().min(self.lines.len()) {
+        // The parser says where the content of a block begins, and not where it ends.
+        let (first, last) = match is_block {
+            true => (span.start.line(), self.lines.len()),
+            false => (span.start.line(), span.end.line().min(self.lines.len())),
+        };
+        for number in first..=last {
             let (column, part) =
                 if is_block { (0, self.lines[number - 1]) } else { self.part(number, style, span) };
-            if !finder.take_line(number, &pieces(part, column, style)) {
+            if finder.at >= finder.end || !finder.take_line(number, &pieces(part, column, style)) {
                 break;
             }
         }
@@ -114,6 +130,8 @@ impl<'a> Lines<'a> {
 struct Finder<'v> {
     value: &'v str,
     at: usize,
+    /// Where there is nothing but white space any more.
+    end: usize,
     marks: Vec<Mark>,
     /// Whether the line before goes on in the next as if there were no end of a line.
     is_joined: bool,
@@ -216,7 +234,7 @@ mod tests {
     use super::super::parse::parse;
     use crate::workflow::document::report::Report;
 
-    /// Reads the value of `t` in a document, and tells for each `@` in it whether it is found where it is written.
+    /// Reads the value of `t` in a document, and tells for each `§` in it whether it is found where it is written.
     #[track_caller]
     fn assert_found(document: &str) {
         let mut report = Report::default();
@@ -226,13 +244,13 @@ mod tests {
             .lines()
             .enumerate()
             .flat_map(|(line, text)| {
-                let columns = text.chars().enumerate().filter(|(_, c)| *c == '@');
+                let columns = text.chars().enumerate().filter(|(_, c)| *c == '§');
                 columns.map(move |(column, _)| (line as u32 + 1, column as u32 + 1))
             })
             .collect();
         let found: Vec<_> = text
             .source
-            .match_indices('@')
+            .match_indices('§')
             .map(|(at, _)| text.place(at).unwrap())
             .map(|place| (place.line, place.column))
             .collect();
@@ -242,19 +260,19 @@ mod tests {
     #[test]
     fn every_byte_of_a_scalar_is_found() {
         for document in [
-            "t: a @b @",
-            "a: 1\nt: é @b\n   @c\n\n   d @e",
-            "t: '@a''@b'",
-            "t: \"@a\\n@b \\u00e9@ \\\"@\\\\@\"",
-            "t: \"@a\n  @b\n\n  @c \\\n  \\ @d\"",
-            "t: '@a\n  @b\n\n  @c'",
-            "t: |\n  @a\n  b @\n\n    @c\n  d@\n",
-            "t: |2-\n    @a\n  @b\n",
-            "t: >\n  @a\n  b @\n\n  @c\n    @d\n  e@\n",
-            "t: >-\n  日本 @\n  🦀🦀 @b",
-            "{u: '', t: \"@ \\x41@\", v: @}".replace(", v: @", "").as_str(),
-            "t: |\r\n  @a\r\n  b @\r\n",
-            "u: é\nt: [@]".replace("[@]", "  @").as_str(),
+            "t: a §b §",
+            "a: 1\nt: é §b\n   §c\n\n   d §e",
+            "t: '§a''§b'",
+            "t: \"§a\\n§b \\u00e9§ \\\"§\\\\§\"",
+            "t: \"§a\n  §b\n\n  §c \\\n  \\ §d\"",
+            "t: '§a\n  §b\n\n  §c'",
+            "t: |\n  §a\n  b §\n\n    §c\n  d§\n",
+            "t: |2-\n    §a\n  §b\n",
+            "t: >\n  §a\n  b §\n\n  §c\n    §d\n  e§\n",
+            "t: >-\n  日本 §\n  🦀🦀 §b",
+            "{u: '', t: \"§ \\x41§\", v: 🦀}",
+            "t: |\r\n  §a\r\n  b §\r\n",
+            "u: é\nt:   §",
         ] {
             assert_found(document);
         }

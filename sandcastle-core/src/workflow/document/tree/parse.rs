@@ -10,6 +10,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 use super::marks::Lines;
 use super::scalar::{self, Plain};
 use super::{Content, Entry, Node};
+use crate::output::{clip, one_line};
 use crate::workflow::definition::Text;
 use crate::workflow::document::report::{Path, Report, shown};
 use crate::workflow::finding::Place;
@@ -18,6 +19,9 @@ use crate::workflow::finding::Place;
 pub(in crate::workflow::document) const MAX_BYTES: usize = 1 << 20;
 /// The most lists and maps in each other.
 const MAX_DEPTH: usize = 64;
+
+/// The most characters of what the parser says.
+const MAX_INFO_CHARS: usize = 200;
 
 const BEGIN: Place = Place { line: 1, column: 1 };
 
@@ -58,18 +62,6 @@ struct Stop {
     hint: &'static str,
 }
 
-impl From<ScanError> for Stop {
-    fn from(error: ScanError) -> Self {
-        let mark = error.marker();
-        Self {
-            place: place(mark.line(), mark.col()),
-            message: format!("is no YAML: {}", shown(error.info())),
-            hint: "look at the indentation, the quotes and the brackets here and in the lines before; quote a text with `: `, \
-                   ` #`, or with `{`, `[`, `*`, `&`, `!`, `%`, `@` or a backtick at its beginning",
-        }
-    }
-}
-
 struct Builder<'a> {
     lines: Lines<'a>,
     report: &'a mut Report,
@@ -86,7 +78,27 @@ struct Frame {
 
 enum Partial {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, seen: HashSet<String>, key: Option<Key> },
+    Map(Map),
+}
+
+#[derive(Default)]
+struct Map {
+    entries: Vec<Entry>,
+    seen: HashSet<String>,
+    key: Option<Key>,
+    /// Whether a key could not be read.
+    is_broken: bool,
+}
+
+impl Partial {
+    fn complete(self) -> Content {
+        match self {
+            Self::List(items) => Content::List(items),
+            // Without a key that can be read there is no telling what it was meant to be.
+            Self::Map(map) if map.entries.is_empty() && map.is_broken => Content::Unreadable,
+            Self::Map(map) => Content::Map(map.entries),
+        }
+    }
 }
 
 /// A key whose value is not read yet; without a name there is something wrong with it.
@@ -98,7 +110,7 @@ struct Key {
 impl<'a> Builder<'a> {
     fn build(&mut self, text: &'a str) -> Result<(), Stop> {
         for event in Parser::new_from_str(text) {
-            let (event, span) = event?;
+            let (event, span) = event.map_err(|error| fault(&error, &self.lines))?;
             let place = place(span.start.line(), span.start.col());
             match event {
                 Event::DocumentStart(_) if self.root.is_some() => {
@@ -116,8 +128,7 @@ impl<'a> Builder<'a> {
                 }
                 Event::MappingStart(anchor, tag) => {
                     self.refuse(place, anchor, tag.is_some());
-                    let (entries, seen) = (Vec::new(), HashSet::new());
-                    self.open(place, Partial::Map { entries, seen, key: None })?;
+                    self.open(place, Partial::Map(Map::default()))?;
                 }
                 Event::SequenceEnd | Event::MappingEnd => self.close_frame(),
                 Event::Alias(_) => {
@@ -146,11 +157,7 @@ impl<'a> Builder<'a> {
 
     fn close_frame(&mut self) {
         let Some(frame) = self.open.pop() else { return };
-        let content = match frame.content {
-            Partial::List(items) => Content::List(items),
-            Partial::Map { entries, .. } => Content::Map(entries),
-        };
-        self.close(Node { place: frame.place, content });
+        self.close(Node { place: frame.place, content: frame.content.complete() });
     }
 
     /// Puts a node that is complete where it belongs.
@@ -158,24 +165,24 @@ impl<'a> Builder<'a> {
         match self.open.last_mut().map(|frame| &mut frame.content) {
             None => self.root = Some(node),
             Some(Partial::List(items)) => items.push(node),
-            Some(Partial::Map { entries, key: key @ Some(_), .. }) => {
-                if let Some(Key { name: Some(key), place }) = key.take() {
+            Some(Partial::Map(map)) => match map.key.take() {
+                None => self.begin_entry(&node),
+                Some(Key { name: Some(key), place }) => {
                     let value = beside_key(node, place);
-                    entries.push(Entry { key, place, value });
+                    map.entries.push(Entry { key, place, value });
                 }
-            }
-            Some(Partial::Map { .. }) => self.begin_entry(&node),
+                Some(Key { name: None, .. }) => {}
+            },
         }
     }
 
     fn begin_entry(&mut self, node: &Node) {
         let name = self.key_name(node);
-        let Some(Frame { content: Partial::Map { seen, key, .. }, .. }) = self.open.last_mut() else {
-            return;
-        };
-        let is_new = name.as_ref().is_none_or(|name| seen.insert(name.clone()));
+        let Some(Frame { content: Partial::Map(map), .. }) = self.open.last_mut() else { return };
+        map.is_broken |= name.is_none();
+        let is_new = name.as_ref().is_none_or(|name| map.seen.insert(name.clone()));
         let shown = name.as_deref().map(shown).unwrap_or_default();
-        *key = Some(Key { name: name.filter(|_| is_new), place: node.place });
+        map.key = Some(Key { name: name.filter(|_| is_new), place: node.place });
         if !is_new {
             self.error(node.place, format!("sets `{shown}` a second time"), "remove one of the two");
         }
@@ -238,12 +245,37 @@ impl<'a> Builder<'a> {
         match self.open.last() {
             None => Path::default(),
             Some(Frame { path, content: Partial::List(items), .. }) => path.index(items.len()),
-            Some(Frame { path, content: Partial::Map { key, .. }, .. }) => key
+            Some(Frame { path, content: Partial::Map(map), .. }) => map
+                .key
                 .as_ref()
                 .and_then(|key| key.name.as_ref())
                 .map_or_else(|| path.clone(), |name| path.key(name)),
         }
     }
+}
+
+/// What to do about a document that is no YAML.
+fn fault(error: &ScanError, lines: &Lines<'_>) -> Stop {
+    let mark = error.marker();
+    if let Some(place) = lines.tab_near(mark.line()) {
+        let message = "is indented with a tab".to_owned();
+        return Stop { place, message, hint: "indent with spaces: YAML knows no tabs there" };
+    }
+    let info = one_line(&clip(error.info(), MAX_INFO_CHARS)).into_owned();
+    let hint = match info.as_str() {
+        info if info.contains("mapping values are not allowed") => {
+            "put a text with `: ` in it into quotes, or use `|` and indented lines; else look at the indentation"
+        }
+        info if info.contains("quoted scalar") => {
+            "look for the quote that is missing, here or in the lines before"
+        }
+        info if info.contains("flow") => "look for the bracket that is missing, here or in the lines before",
+        _ => {
+            "look at the indentation, quotes and brackets here and in the line before; a text that begins with one of \
+             `{[]}*&!%@|>` or a backtick has to be in quotes"
+        }
+    };
+    Stop { place: place(mark.line(), mark.col()), message: format!("is no YAML: {info}"), hint }
 }
 
 /// A value that is not written at all is found at its key.
