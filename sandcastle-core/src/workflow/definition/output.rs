@@ -83,14 +83,15 @@ fn gated(version: WorkflowVersion) -> Value {
             "type": "object",
             "properties": { "confidence": { "type": "number" } },
             "required": ["confidence"],
+            // The fields of the result, whichever they are.
+            "additionalProperties": true,
         }),
     }
 }
 
 /// An object that always has all of these fields, and no others.
 fn closed(properties: Value) -> Value {
-    let required: Vec<_> =
-        properties.as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect();
+    let required: Vec<_> = properties.as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect();
     json!({
         "type": "object",
         "properties": properties,

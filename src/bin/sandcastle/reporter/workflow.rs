@@ -55,13 +55,13 @@ fn model(event: &ModelRunEvent) -> Option<String> {
 fn ended(record: &StepRecord) -> String {
     let step = &record.step;
     let how = match record.status {
-        StepStatus::Completed => "done".to_owned(),
+        StepStatus::Completed => "done",
         StepStatus::Resumed => return format!("{step}: was done before"),
-        StepStatus::Failed => format!("failed to {}", record.error.as_deref().unwrap_or("say why")),
+        StepStatus::Failed => record.error.as_deref().unwrap_or("failed"),
         StepStatus::AwaitingApproval => return format!("{step}: waits for an approval"),
         StepStatus::Rejected => return format!("{step}: was rejected"),
-        StepStatus::Cancelled => "was ended".to_owned(),
-        _ => "ended".to_owned(),
+        StepStatus::Cancelled => "was ended",
+        _ => "ended",
     };
     let mut facts = vec![format!("{:.1} s", record.time.as_secs_f64())];
     if record.attempts > 1 {
@@ -82,7 +82,8 @@ pub(crate) fn result(result: &WorkflowResult, next: Option<&str>) -> String {
             lines.add("status", "awaiting approval");
             lines.all("asks", approvals.iter().map(|it| format!("{}: {}", it.step, it.message)));
         }
-        WorkflowStatus::Rejected { step, note } => lines.add("rejected", [step.as_str(), note].join(": ")),
+        WorkflowStatus::Rejected { step, note } if note.is_empty() => lines.add("rejected", step),
+        WorkflowStatus::Rejected { step, note } => lines.add("rejected", format_args!("{step}: {note}")),
         _ => {}
     }
     let seconds: f64 = result.trace.iter().map(|record| record.time.as_secs_f64()).sum();
