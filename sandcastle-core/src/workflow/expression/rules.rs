@@ -1,7 +1,7 @@
 //! What of the syntax of `minijinja` the language has: a walk over a tree that names everything else. What is left has no
 //! function, no assignment, and only filters and tests that are known here.
 
-use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Spanned, Stmt};
+use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Filter, GetAttr, Spanned, Stmt, Test};
 
 use super::language::{FILTERS, LOOP, TESTS, filter_named, test_named};
 use super::nearest::instead_of;
@@ -128,7 +128,7 @@ impl Rules {
         }
     }
 
-    fn field(&mut self, field: &Spanned<minijinja::machinery::ast::GetAttr<'_>>) {
+    fn field(&mut self, field: &Spanned<GetAttr<'_>>) {
         self.expression(&field.expr);
         if matches!(&field.expr, Expr::Var(name) if name.id == "loop") && !LOOP.contains(&field.name) {
             let at = range(field.span()).end.saturating_sub(field.name.len());
@@ -137,7 +137,7 @@ impl Rules {
         }
     }
 
-    fn filter(&mut self, filter: &Spanned<minijinja::machinery::ast::Filter<'_>>) {
+    fn filter(&mut self, filter: &Spanned<Filter<'_>>) {
         filter.expr.iter().for_each(|expr| self.expression(expr));
         let at = range(filter.span()).start;
         match filter_named(filter.name) {
@@ -156,7 +156,7 @@ impl Rules {
         }
     }
 
-    fn test(&mut self, test: &Spanned<minijinja::machinery::ast::Test<'_>>) {
+    fn test(&mut self, test: &Spanned<Test<'_>>) {
         self.expression(&test.expr);
         let at = range(test.span()).start;
         match test_named(test.name) {

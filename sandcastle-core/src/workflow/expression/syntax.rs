@@ -119,8 +119,34 @@ pub(crate) fn read_expression(source: &str) -> Result<Expr<'_>, Vec<Flaw>> {
     rules.finish(tree)
 }
 
+/// Where the word stands that tells an expression from others: the last name of `a.b.c`, the first word of `a.b == 1`.
+pub(crate) fn offset_of(expr: &Expr<'_>) -> usize {
+    match expr {
+        Expr::GetAttr(field) => range(field.span()).end.saturating_sub(field.name.len()),
+        Expr::GetItem(item) => offset_of(&item.subscript_expr),
+        Expr::Filter(filter) => range(filter.span()).start,
+        other => beginning_of(other),
+    }
+}
+
+/// Where an expression begins. The spans of the parser begin with its first operator, or a word before it.
+fn beginning_of(expr: &Expr<'_>) -> usize {
+    match expr {
+        Expr::GetAttr(field) => beginning_of(&field.expr),
+        Expr::GetItem(item) => beginning_of(&item.expr),
+        Expr::Slice(slice) => beginning_of(&slice.expr),
+        Expr::BinOp(binary) => beginning_of(&binary.left),
+        Expr::Compare(chain) => beginning_of(&chain.expr),
+        Expr::IfExpr(choice) => beginning_of(&choice.true_expr),
+        Expr::Test(test) => beginning_of(&test.expr),
+        Expr::Call(call) => beginning_of(&call.expr),
+        Expr::Filter(filter) => filter.expr.as_ref().map_or_else(|| range(filter.span()).start, beginning_of),
+        other => range(other.span()).start,
+    }
+}
+
 /// The bytes of a span.
-pub(super) fn range(span: Span) -> std::ops::Range<usize> {
+pub(crate) fn range(span: Span) -> std::ops::Range<usize> {
     span.start_offset as usize..span.end_offset as usize
 }
 
