@@ -138,7 +138,7 @@ async fn seed_3_7_where_nothing_is_declared_words_are_used_and_strategy_native_i
     };
     let options = || WorkflowOptions::new(repository.path()).providers(BuiltIn::new());
     let result = Workflow::from_yaml(&named("")).unwrap().run(options()).await.unwrap();
-    assert_eq!(result.step("triage").unwrap().answer_guarantee, Some(AnswerGuarantee::Validated));
+    assert_eq!(result.step("triage").unwrap().answer_guarantee, Some(AnswerGuarantee::Tag));
     assert_eq!(result.output["triage"], json!({ "severity": "low" }));
 
     let refused = Workflow::from_yaml(&named("    strategy: native\n")).unwrap().run(options()).await;
