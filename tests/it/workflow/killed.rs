@@ -52,7 +52,8 @@ impl Scene {
     fn work(&self, command: &str) {
         let root = self.desk.repository.path().display();
         let shell = format!("echo work >>'{root}/effects'; echo x >>made; {command}");
-        self.desk.file("work.json", one_turn(&json!([{ "shell": shell }, { "commit": "Work" }])).to_string());
+        let steps = json!([{ "shell": shell }, { "commit": "Work" }, { "say": "Done." }]);
+        self.desk.file("work.json", one_turn(&steps).to_string());
     }
 
     /// Says once that the moment has come, and waits for the kill.
