@@ -16,7 +16,7 @@ use super::super::record::{Given, Past, Record, describe, step_of};
 use super::audience::Audience;
 use super::made::{Instrument, Made};
 use super::stage::{Props, Stage};
-use super::vars::{self, Set};
+use super::vars;
 use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
@@ -64,7 +64,7 @@ pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Resu
     let mut warnings = refuse(workflow, own, others)?;
     warnings.extend(uncorrected(&made, workflow));
     let secrets = Secrets::of(&options.secrets, NoSandbox::new().inherited_env())?;
-    let (run, record, past) = recorded(workflow, (&config, &folder), &given, resumed)?;
+    let (run, record, past) = recorded(workflow, (&config, &folder), &given, resumed).await?;
     let stage = Stage::new(Props {
         workflow,
         run,
@@ -119,8 +119,7 @@ fn agents_without_a_repository(workflow: &Workflow, error: &Error) -> Vec<Findin
 
 /// What a new run is given, and what is wrong with that.
 fn begun_with(workflow: &Workflow, options: &WorkflowOptions) -> (Given, Vec<Finding>) {
-    let set = Set { values: Some(&options.vars), texts: &options.texts };
-    let (vars, findings) = vars::resolve(workflow, &set);
+    let (vars, findings) = vars::resolve(workflow, &options.vars);
     (Given { input: options.input.clone(), trigger: options.trigger.clone(), vars }, findings)
 }
 
@@ -145,7 +144,7 @@ fn gone_on_with(
     // What was declared then and is no more, no expression can read.
     let known: Map<_, _> =
         past.given.vars.clone().into_iter().filter(|(name, _)| declares(workflow, name)).collect();
-    let (vars, wrong) = vars::resolve(workflow, &Set { values: Some(&known), texts: &[] });
+    let (vars, wrong) = vars::resolve(workflow, &known);
     findings.extend(wrong);
     (Given { vars, ..past.given.clone() }, findings)
 }
@@ -162,7 +161,7 @@ fn given_twice(options: &WorkflowOptions, past: &Past) -> Vec<Finding> {
     let set = [
         ("input", is_set(&options.input, &past.given.input)),
         ("trigger", is_set(&options.trigger, &past.given.trigger)),
-        ("vars", !options.vars.is_empty() || !options.texts.is_empty()),
+        ("vars", !options.vars.is_empty()),
     ];
     let finding = |name| {
         let message = format!("`{name}` is set for a run that is resumed, which has its own");
@@ -207,7 +206,7 @@ fn refuse(workflow: &Workflow, own: Vec<Finding>, others: Vec<Finding>) -> Resul
 }
 
 /// Begins a record, or goes on with one.
-fn recorded(
+async fn recorded(
     workflow: &Workflow,
     (config, folder): (&ConfigDir, &Path),
     given: &Given,
@@ -220,6 +219,8 @@ fn recorded(
             Ok((run, record, None))
         }
         Some((run, (record, past))) => {
+            // Commands of the earlier run may live on if it was killed; they must not be at work beside those of this one.
+            past.end_leftovers().await;
             record.resumed(describe(workflow))?;
             Ok((run, record, Some(past)))
         }

@@ -12,7 +12,7 @@ use super::description::step_of;
 use super::note::{Given, Head, Note, Verdict};
 use crate::id::RunId;
 use crate::journal::WORKFLOW_VERSION;
-use crate::process::ProcessIdentity;
+use crate::process::{Leftovers, Mark, ProcessIdentity, are_own};
 
 /// What a run had done by the time it ended.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub(in crate::workflow) struct Past {
     pub(in crate::workflow) begun: HashSet<String>,
     /// Those of them of which nothing says how they ended.
     pub(in crate::workflow) torn: HashSet<String>,
+    /// What the commands carry that it started.
+    pub(super) mark: Option<Mark>,
     /// The process that drove it last.
     pub(super) owner: ProcessIdentity,
     /// How many bytes of the record are whole lines.
@@ -89,6 +91,7 @@ fn begin(line: &[u8], run: &RunId) -> Result<Past, String> {
         decided: HashMap::new(),
         begun: HashSet::new(),
         torn: HashSet::new(),
+        mark: Mark::parse(&head.mark),
         owner: head.owner,
         whole: 0,
     })
@@ -103,6 +106,14 @@ fn is_of_a_newer_version(line: &[u8]) -> bool {
 }
 
 impl Past {
+    /// Ends the commands that the run started and that live, if its process was killed.
+    pub(in crate::workflow) async fn end_leftovers(&self) {
+        // Whoever resumes a workflow from a command of the same workflow is not ended by that.
+        if let Some(mark) = self.mark.clone().filter(|mark| !are_own(std::slice::from_ref(mark))) {
+            Leftovers::of([mark]).end().await;
+        }
+    }
+
     fn take(&mut self, note: Note) {
         match note {
             Note::Resumed { owner, document } => (self.owner, self.document) = (owner, document),
