@@ -10,7 +10,7 @@ use crate::support::process::Finished;
 /// Does what the newest prompt says, line by line, and commits it.
 const IMPLEMENT: &str = r#"
 prompt=$(ls -t "$HOME"/.local/state/sandcastle/scripted/*/prompt-1 | head -n 1)
-sed -n 's/^[0-9]*\. write \(.*\) to \(.*\)$/\1 \2/p' "$prompt" | while read -r content file; do echo "$content" >"$file"; done
+sed -n 's/^[0-9]*\. write \(.*\) to \(.*\)$/\2 \1/p' "$prompt" | while read -r file content; do echo "$content" >"$file"; done
 "#;
 
 /// A desk with the document and the scripts of its agents.

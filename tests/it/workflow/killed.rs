@@ -323,7 +323,7 @@ async fn a_kill_amid_a_parallel_keeps_the_branch_that_is_done() {
 #[tokio::test]
 async fn a_decision_outlives_a_kill() {
     let scene = Scene::new().await;
-    let text = DOCUMENT.replace("echo \\\"$1\\\" >>effects", &format!("echo \\\"$1\\\" >>effects; {}", scene.moment()));
+    let text = DOCUMENT.replace(r#"echo \"$1\" >>effects"#, &format!(r#"echo \"$1\" >>effects; {}"#, scene.moment()));
     assert_ne!(text, DOCUMENT);
     scene.document(&text);
     scene.kill_at_the_moment(&["--approve", "ask=by hand"]).await;
