@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::support::desk::{Desk, json_of, one_turn};
+use crate::support::model_server::{Law, ModelServer, Reply};
 use crate::support::process::Finished;
 
 /// Does what the newest prompt says, line by line, and commits it.
@@ -173,4 +174,39 @@ async fn a_document_may_name_no_branch_that_is_none() {
     assert_eq!(ended.code(), Some(2), "{ended:?}");
     assert_eq!(json_of(&ended)["error"]["kind"], "invalid-options");
     assert!(ended.stdout.contains("topic"), "{ended:?}");
+}
+
+#[tokio::test]
+async fn row_194_one_produces_and_another_one_extracts() {
+    let delivery = Delivery::new(good()).await;
+    let work = "Renamed `open` to `connect`. 12 files are different, and 3 tests were added.";
+    delivery.script("work", json!([{ "write-file": { "path": "made.txt", "content": "1" } }, { "commit": "Rename" }, { "say": work }]));
+    let answer = Reply::text("<extract>{\"files\": 12, \"tests\": 3}</extract>");
+    let server = ModelServer::for_clients(Law::OfTheService, [answer]);
+    let document = format!(
+        r#"version: "1.1"
+models:
+  default: {{ provider: openai-compatible, name: m, base_url: "{}/v1" }}
+steps:
+  - step: work
+    type: agent
+    agent: {{ name: scripted, model: SCRIPTS/work.json }}
+    branch: agent/rename
+    prompt: Rename it, and say what you did.
+  - step: extract
+    type: model
+    prompt: "What does this say? {{{{ work.text }}}} The commits are {{{{ work.commits | length }}}}."
+    output_schema:
+      type: object
+      properties: {{ files: {{ type: integer }}, tests: {{ type: integer }} }}
+      required: [files, tests]
+"#,
+        server.url()
+    );
+    delivery.with(&document);
+    let ended = delivery.run(&[]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_eq!(json_of(&ended)["output"]["extract"], json!({ "files": 12, "tests": 3 }));
+    let told = server.requests()[0].user_texts().join("\n");
+    assert!(told.contains(work) && told.contains("The commits are 1."), "{told}");
 }

@@ -99,6 +99,15 @@ impl Bench {
         self.server.requests().last().and_then(|request| request.user_texts().pop()).unwrap_or_default()
     }
 
+    /// What the model was told about its answer with the first question, beside the question.
+    fn instructed(&self) -> String {
+        let body = &self.server.requests()[0].body;
+        let is_system = |message: &&Value| message["role"] == "system" || message["role"] == "developer";
+        let messages = ["messages", "input"].into_iter().filter_map(|key| body[key].as_array()).flatten();
+        let beside = ["system", "instructions", "systemInstruction"].into_iter().map(|key| &body[key]);
+        messages.filter(is_system).chain(beside).map(Value::to_string).collect()
+    }
+
     /// What was told of answers that were asked for again, in order.
     fn retried(&self) -> Vec<Vec<String>> {
         let events = self.events.lock().unwrap();
@@ -127,7 +136,11 @@ fn asking_with(lines: &str, schema: &Value, more: &str) -> String {
 
 /// An object of these fields, of which these have to be there.
 fn object(properties: Value, required: &[&str]) -> Value {
-    json!({ "type": "object", "properties": properties, "required": required })
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
 }
 
 /// The object of the seed's own example.

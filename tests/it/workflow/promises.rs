@@ -50,7 +50,7 @@ async fn each_end_has_its_exit_code_and_is_told_in_one_object() {
         (SAYS, &["run", "--resume", "20200101-000000-aaaaaa"], 2, "/error/kind", json!("invalid-options")),
         (SAYS, &["run", "--max-parallel", "0"], 2, "/error/kind", json!("usage")),
         (SAYS, &["run", "--nonsense"], 2, "/error/kind", json!("usage")),
-        (SAYS, &["run", "--input", "@nowhere"], 2, "/error/kind", json!("io")),
+        (SAYS, &["run", "--input", "@nowhere"], 2, "/error/kind", json!("usage")),
         (SAYS, &["run", "--cwd", "nowhere"], 2, "/error/kind", json!("invalid-options")),
         (PRINTS, &["run"], 3, "/error/kind", json!("structured-output")),
     ] {

@@ -27,6 +27,12 @@ fn gate_without_schema(version: &str, more: &str) -> String {
     guarded("escalate_to_human", &document)
 }
 
+/// A model that answers a gate without a schema, which is asked for in words.
+async fn told<const N: usize>(answers: [Value; N]) -> Bench {
+    let replies = answers.map(|answer| Reply::text(format!("<output>{answer}</output>")));
+    Bench::new(Service::OpenAi, replies).await
+}
+
 fn sure(confidence: impl Into<Value>) -> Value {
     json!({ "severity": "low", "confidence": confidence.into() })
 }
@@ -110,14 +116,14 @@ async fn seed_3_5_the_fallback_asks_a_person_who_sees_the_answer() {
 #[tokio::test]
 async fn seed_3_5_a_gate_without_a_schema_keeps_its_request_and_has_the_confidence_in_its_output() {
     let answer = json!({ "result": { "team": "platform" }, "confidence": 0.8 });
-    let bench = Bench::answering([answer.clone()]).await;
+    let bench = told([answer.clone()]).await;
     let more = "  - { step: after, type: tool, run: [printf, \"%s\", \"{{ triage.team }} {{ triage.confidence }}\"] }\n";
     let result = bench.run(&gate_without_schema("1.1", more)).await;
     assert_eq!(result.output["triage"], json!({ "team": "platform", "confidence": 0.8 }));
     assert_eq!(result.output["after"]["stdout"], "platform 0.8");
 
     // Version 1.0 is as it was: the result alone, and scalar fields for placeholders.
-    let bench = Bench::answering([answer]).await;
+    let bench = told([answer]).await;
     let more = "  - { step: after, type: tool, run: [printf, \"%s\", \"{triage.team} {triage.confidence}\"] }\n";
     let result = bench.run(&gate_without_schema("1.0", more)).await;
     assert_eq!(result.output["triage"], json!({ "team": "platform" }));
@@ -128,14 +134,14 @@ async fn seed_3_5_a_gate_without_a_schema_keeps_its_request_and_has_the_confiden
 #[tokio::test]
 async fn seed_3_5_a_gate_without_a_schema_is_a_gate() {
     for version in ["1.0", "1.1"] {
-        let bench = Bench::answering([json!({ "result": { "team": "platform" }, "confidence": 0.5 })]).await;
+        let bench = told([json!({ "result": { "team": "platform" }, "confidence": 0.5 })]).await;
         let result = bench.run(&gate_without_schema(version, "")).await;
         let status = &result.status;
         assert!(matches!(status, WorkflowStatus::AwaitingApproval { .. }), "{version}: {status:?}");
 
         let outside = json!({ "result": { "team": "platform" }, "confidence": 7 });
         let within = json!({ "result": { "team": "platform" }, "confidence": 0.7 });
-        let bench = Bench::answering([outside, within]).await;
+        let bench = told([outside, within]).await;
         let result = bench.run(&gate_without_schema(version, "")).await;
         assert_eq!((result.is_completed(), bench.asked()), (true, 2), "{version}");
     }

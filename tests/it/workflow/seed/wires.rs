@@ -52,6 +52,12 @@ fn objects(schema: &Value) -> Vec<&Value> {
     all
 }
 
+/// Whether nothing but its properties can be in an object. Services that write by a grammar close it without being told.
+fn is_closed(service: Service, object: &Value) -> bool {
+    let is_told = matches!(service, Service::OpenAi | Service::Responses | Service::Anthropic);
+    object.get("additionalProperties").map_or(!is_told, |others| others == false)
+}
+
 fn answer() -> Value {
     json!({ "severity": "high", "score": 5, "summary": "It crashes.", "labels": ["bug"], "owner": { "name": "Ada", "team": "a" } })
 }
@@ -87,7 +93,7 @@ async fn seed_3_8_what_arrives_is_the_real_structure_and_closed() {
         fields.sort();
         assert_eq!(fields, ["labels", "owner", "score", "severity", "summary"], "{service:?}");
         for object in all {
-            assert_eq!(object["additionalProperties"], false, "{service:?}: {schema:#}");
+            assert!(is_closed(service, object), "{service:?}: {schema:#}");
         }
         let written = schema.to_string();
         for keyword in ["propertyNames", "patternProperties", "unevaluatedProperties", "$schema"] {
@@ -117,11 +123,11 @@ async fn seed_3_8_bounds_that_a_service_may_refuse_are_the_engines() {
 #[tokio::test]
 async fn seed_3_7_a_tool_that_has_to_be_called_carries_it_too() {
     for service in [Service::Anthropic, Service::OpenAi, Service::Responses, Service::Gemini] {
-        let bench = Bench::new(service, [Reply::tool("triage", answer())]).await;
+        let bench = Bench::new(service, [Reply::tool("respond_with_triage", answer())]).await;
         let result = bench.run(&asking_with("    strategy: forced-tool\n", &bounded(), "")).await;
         assert_eq!(result.output["triage"], answer(), "{service:?}");
         let schema = on_the_wire(&bench, "severity");
-        assert!(objects(&schema).iter().all(|object| object["additionalProperties"] == false), "{service:?}: {schema:#}");
+        assert!(objects(&schema).iter().all(|object| is_closed(service, object)), "{service:?}: {schema:#}");
     }
 }
 
