@@ -298,7 +298,37 @@ async fn a_kill_at_a_question_asks_again_and_does_nothing_else_again() {
     assert_eq!(terminal.finish().0, None);
     // Nobody is at a terminal now.
     let ended = scene.resume(&[]).run();
-    assert_eq!((ended.code(), &json_of(&ended)["status"]), (Some(1), &json!("awaiting-approval")), "{ended:?}");
+    assert_eq!(
+        (ended.code(), &json_of(&ended)["status"]),
+        (Some(1), &json!("awaiting-approval")),
+        "{ended:?}"
+    );
+    scene.resume_to_the_end();
+    assert_eq!(scene.effects().values().copied().collect::<BTreeSet<_>>(), BTreeSet::from([1]));
+}
+
+#[tokio::test]
+async fn a_kill_while_a_person_looks_at_an_answer_keeps_the_answer() {
+    let answer = Reply::text("<sort>{\"severity\":\"high\",\"confidence\":0.4}</sort>");
+    let scene = Scene::with([answer]).await;
+    let gated = DOCUMENT
+        .replace("    prompt: Sort it.\n", "    prompt: Sort it.\n    confidence_gate: true\n")
+        .replace("        severity: { type", "        confidence: { type: number }\n        severity: { type")
+        .replace("required: [severity]", "required: [severity, confidence]")
+        .replace(
+            "\nsteps:\n",
+            "\nguardrails: { confidence_threshold: 0.5, fallback_action: escalate_to_human }\nsteps:\n",
+        );
+    let file = scene.document(&gated);
+    let command = scene.desk.command(&["workflow", "run", file.to_str().unwrap()]);
+    let terminal = Terminal::start(command.environment([("TERM".to_owned(), "xterm".to_owned())]));
+    terminal.wait_for("May it go on?");
+    terminal.signal(Signal::KILL);
+    assert_eq!(terminal.finish().0, None);
+    let ended = scene.resume(&[]).run();
+    let object = json_of(&ended);
+    assert_eq!((ended.code(), &object["status"]), (Some(1), &json!("awaiting-approval")), "{object}");
+    assert_eq!(object["approvals"][0]["reason"]["output"]["confidence"], 0.4, "{object}");
     scene.resume_to_the_end();
     assert_eq!(scene.effects().values().copied().collect::<BTreeSet<_>>(), BTreeSet::from([1]));
 }
@@ -308,7 +338,9 @@ async fn a_kill_amid_a_parallel_keeps_the_branch_that_is_done() {
     let scene = Scene::new().await;
     let moment = scene.moment();
     // It begins to wait once the other branch is on record.
-    let late = format!("echo right_one >>effects; until grep -q '\"step-done\",\"step\":\"left_two\"' .sandcastle/runs/*/workflow.jsonl; do sleep 0.01; done; {moment}");
+    let late = format!(
+        "echo right_one >>effects; until grep -q '\"step-done\",\"step\":\"left_two\"' .sandcastle/runs/*/workflow.jsonl; do sleep 0.01; done; {moment}"
+    );
     let text = DOCUMENT.replace("\"echo right_one >>effects\"", &json!(late).to_string());
     scene.document(&text);
     scene.kill_at_the_moment(&["--approve", "all"]).await;
@@ -323,7 +355,8 @@ async fn a_kill_amid_a_parallel_keeps_the_branch_that_is_done() {
 #[tokio::test]
 async fn a_decision_outlives_a_kill() {
     let scene = Scene::new().await;
-    let text = DOCUMENT.replace(r#"echo \"$1\" >>effects"#, &format!(r#"echo \"$1\" >>effects; {}"#, scene.moment()));
+    let text = DOCUMENT
+        .replace(r#"echo \"$1\" >>effects"#, &format!(r#"echo \"$1\" >>effects; {}"#, scene.moment()));
     assert_ne!(text, DOCUMENT);
     scene.document(&text);
     scene.kill_at_the_moment(&["--approve", "ask=by hand"]).await;
@@ -347,7 +380,11 @@ async fn two_do_not_go_on_with_the_same_run() {
     let refused = |what: &str| {
         let ended = scene.resume(&["--approve", "all"]).run();
         let object = json_of(&ended);
-        assert_eq!((ended.code(), &object["error"]["kind"]), (Some(2), &json!("invalid-options")), "{what}: {object}");
+        assert_eq!(
+            (ended.code(), &object["error"]["kind"]),
+            (Some(2), &json!("invalid-options")),
+            "{what}: {object}"
+        );
         assert!(object["error"]["message"].as_str().unwrap().ends_with("it goes on"), "{what}: {object}");
     };
     refused("beside the run itself");
@@ -369,7 +406,8 @@ async fn two_do_not_go_on_with_the_same_run() {
 #[tokio::test]
 async fn a_document_that_changed_is_taken_only_if_no_finished_step_did() {
     let scene = Scene::new().await;
-    let waiting = DOCUMENT.replace("echo inner >>effects", &format!("echo inner >>effects; {}", scene.moment()));
+    let waiting =
+        DOCUMENT.replace("echo inner >>effects", &format!("echo inner >>effects; {}", scene.moment()));
     scene.document(&waiting);
     scene.kill_at_the_moment(&["--approve", "all"]).await;
     let line = |text: &str, of: &str| text.lines().position(|line| line.contains(of)).unwrap() + 1;
@@ -396,11 +434,19 @@ async fn a_document_that_changed_is_taken_only_if_no_finished_step_did() {
     scene.document(&renamed);
     let ended = scene.resume(&["--approve", "all"]).run();
     assert_eq!(ended.code(), Some(2), "{ended:?}");
-    assert!(ended.stdout.contains("the step `first` is done in the run that is resumed, and is gone since"), "{ended:?}");
-    assert_eq!((scene.effects()["first"], scene.effects().contains_key("last")), (1, false), "nothing has run");
+    assert!(
+        ended.stdout.contains("the step `first` is done in the run that is resumed, and is gone since"),
+        "{ended:?}"
+    );
+    assert_eq!(
+        (scene.effects()["first"], scene.effects().contains_key("last")),
+        (1, false),
+        "nothing has run"
+    );
 
     // What is still to be done may change, as may what is only written differently.
-    let mended = waiting.replace("\"last\"", "\"last\", \"more\"").replace("# A step of every kind", "# Every kind");
+    let mended =
+        waiting.replace("\"last\"", "\"last\", \"more\"").replace("# A step of every kind", "# Every kind");
     scene.document(&mended);
     scene.go();
     let ended = scene.resume_to_the_end();
@@ -417,7 +463,10 @@ async fn a_record_that_somebody_else_has_written_to_is_not_guessed_at() {
     std::fs::write(&record, lines.concat()).unwrap();
     let ended = scene.resume(&["--approve", "all"]).run();
     assert_eq!(ended.code(), Some(1), "{ended:?}");
-    assert!(json_of(&ended)["error"]["message"].as_str().unwrap().contains("its line 3 cannot be read"), "{ended:?}");
+    assert!(
+        json_of(&ended)["error"]["message"].as_str().unwrap().contains("its line 3 cannot be read"),
+        "{ended:?}"
+    );
     assert!(scene.desk.repository.path().join("effects").exists());
 
     let ended = scene.command(&["--resume", "20200101-000000-aaaaaa"]).run();
