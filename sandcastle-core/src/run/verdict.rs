@@ -118,10 +118,9 @@ fn judged(found: Document, lowering: &Lowering, spec: &OutputSpec, judge: &mut J
             return Verdict::refused(ExtractError::oversize(spec.tag(), text, MAX_BLOCK_BYTES));
         }
     };
-    let judged = document::block_of(spec, lowering, &text)
-        .and_then(|block| judge(&block).map(|()| block))
-        .map_err(|error| document::explain(error, spec, lowering));
-    judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Native))
+    let judged = document::judged(&text, (spec, lowering), judge);
+    judged
+        .map_or_else(Verdict::refused, |block| Verdict::Accepted(block.into_owned(), AnswerGuarantee::Native))
 }
 
 /// Judges what was located in an answer, and returns the block, as the agent wrote it.

@@ -194,7 +194,7 @@ async fn case_091_an_old_codex_takes_no_schema_where_it_resumes() {
 
 #[tokio::test]
 async fn the_last_message_of_codex_is_the_document_and_nothing_is_checked_by_it() {
-    for text in ["not json at all", "```json\n{\"n\":5}\n```", "{\"n\":5} and more"] {
+    for text in ["not json at all", "Here:\n```json\n{\"n\":5}\n```", "{\"n\":5} and more"] {
         let stand = Stand::codex("0.171.0", text, "").await;
         assert_eq!(
             stage_of(sandcastle::run_with::<N>(stand.by_codex(Native, UNTAGGED)).await),
@@ -205,6 +205,12 @@ async fn the_last_message_of_codex_is_the_document_and_nothing_is_checked_by_it(
         let stand = Stand::codex("0.171.0", text, "").await;
         let run = sandcastle::run_with::<N>(stand.by_codex(Native, UNTAGGED)).await;
         assert_eq!(stage_of(run), Stage::SchemaValidate, "{text}");
+    }
+    // White space and one fence around a value are nothing, as everywhere.
+    for text in ["```json\n{\"n\":5}\n```", " {\"n\":5}\n"] {
+        let stand = Stand::codex("0.171.0", text, "").await;
+        let result = sandcastle::run_with::<N>(stand.by_codex(Native, UNTAGGED)).await.unwrap();
+        assert_eq!((result.output, result.answer_guarantee), (N { n: 5 }, Some(AnswerGuarantee::Native)));
     }
     // With the strategy `native` a tag is only text, and with `auto` it may bring what is missing.
     let stand = Stand::codex("0.171.0", GOOD, "").await;
