@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use sandcastle::{
-    Agent, AnswerGuarantee, AttemptOutcome, ClaudeCode, Codex, Error, ErrorKind, Logging, NoSandbox,
-    OutputStrategy, RunOptions, RunResult, Stage, Support,
+    Agent, AnswerGuarantee, AttemptOutcome, BranchStrategy, ClaudeCode, Codex, Error, ErrorKind, Hooks,
+    Logging, NoSandbox, OutputStrategy, RunOptions, RunResult, Stage, Support,
 };
 use serde_json::{Value, json};
 
@@ -117,18 +117,82 @@ fn stage_of<T: std::fmt::Debug>(run: Result<RunResult<T>, Error>) -> Stage {
     error.structured_output().unwrap_or_else(|| panic!("{error:#}")).stage()
 }
 
+/// It is an entry check, though only the sandbox can tell: nothing is asked, and nothing stays.
 #[tokio::test]
 async fn a_program_that_is_too_old_is_asked_for_its_version_and_for_nothing_else() {
-    for (strategy, prompt) in [(Native, TAGGED), (Native, UNTAGGED), (Auto, UNTAGGED)] {
+    let expected = [
+        (Native, TAGGED, ErrorKind::InvalidOptions),
+        (Native, UNTAGGED, ErrorKind::InvalidOptions),
+        (Auto, UNTAGGED, ErrorKind::Prompt),
+    ];
+    for (strategy, prompt, kind) in expected {
         let stand = Stand::codex("0.79.0", r#"{"n":5}"#, "").await;
-        let error = sandcastle::run_with::<N>(stand.by_codex(strategy, prompt)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AgentStart, "{error:#}");
-        let message = error.to_string();
-        for part in ["the agent `codex`", "0.79.0", "0.80.0", strategy.as_str()] {
-            assert!(message.contains(part), "{message}");
+        for branches in
+            [BranchStrategy::head(), BranchStrategy::merge_to_head(), BranchStrategy::branch("agent/new")]
+        {
+            let hooks = Hooks::new().host_worktree_ready("echo 1 >by-a-hook");
+            let hooks = if branches == BranchStrategy::head() { Hooks::new() } else { hooks };
+            let options = stand.by_codex(strategy, prompt).branch_strategy(branches.clone()).hooks(hooks);
+            let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+            assert_eq!((error.kind(), error.is_entry_check()), (kind, true), "{error:#}");
+            let message = error.to_string();
+            for part in ["the agent `codex`", "0.79.0", "0.80.0", strategy.as_str()] {
+                assert!(message.contains(part), "{message}");
+            }
+            let work = error.work().unwrap();
+            assert_eq!((work.iterations.len(), &work.preserved_worktree), (0, &None), "{error:#}");
+            assert_eq!(stand.bench.left_over().await, (vec![], 0), "{branches:?}");
         }
-        assert_eq!(stand.calls(), ["version"]);
-        assert_eq!(error.work().unwrap().iterations.len(), 0);
+        assert_eq!(stand.calls(), ["version"; 3]);
+    }
+}
+
+#[tokio::test]
+async fn a_branch_that_was_there_and_its_worktree_stay_when_a_program_is_too_old() {
+    let stand = Stand::codex("0.79.0", r#"{"n":5}"#, "").await;
+    stand.bench.git(["branch", "agent/there"]).await;
+    let top = stand.bench.repository.path().join("there");
+    stand.bench.git(["worktree", "add", "-q", top.to_str().unwrap(), "agent/there"]).await;
+    fs::write(top.join("half"), "done").unwrap();
+    let options = stand.by_codex(Native, UNTAGGED).branch_strategy(BranchStrategy::branch("agent/there"));
+    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+    assert!(error.is_entry_check(), "{error:#}");
+    assert_eq!(stand.bench.left_over().await, (vec!["agent/there".to_owned()], 1));
+    assert_eq!(fs::read_to_string(top.join("half")).unwrap(), "done");
+}
+
+/// What commands in a prompt do is not done in vain.
+#[tokio::test]
+async fn the_version_is_asked_for_before_the_commands_in_a_prompt() {
+    let stand = Stand::codex("0.79.0", r#"{"n":5}"#, "").await;
+    let file = stand.bench.repository.write("prompt.md", "see !`touch ran; echo '<result>'`").unwrap();
+    let options = |strategy| {
+        RunOptions::new(Codex::new("").program(&stand.program), NoSandbox::new())
+            .cwd(stand.bench.repository.path())
+            .prompt_file(&file)
+            .output_strategy(strategy)
+            .logging(Logging::off())
+    };
+    let error = sandcastle::run_with::<N>(options(Native)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidOptions, "{error:#}");
+    assert!(!stand.bench.exists("ran"));
+    // What they print may name the tag, so `auto` waits for it.
+    let error = sandcastle::run_with::<N>(options(Auto)).await.unwrap_err();
+    assert_eq!(stage_of::<()>(Err(error)), Stage::Missing);
+    assert!(stand.bench.exists("ran"));
+    assert_eq!(stand.schemas(), [false]);
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_no_matter_of_its_version() {
+    let bench = Bench::new().await;
+    for strategy in [Native, Auto] {
+        let agent = Codex::new("").program("/nowhere/codex");
+        let options = bench.asked(agent, strategy, TAGGED).branch_strategy(BranchStrategy::merge_to_head());
+        let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+        assert_eq!((error.kind(), error.is_entry_check()), (ErrorKind::AgentStart, false), "{error:#}");
+        assert!(error.to_string().contains("`/nowhere/codex --version` could not be started"), "{error}");
+        assert_eq!(bench.left_over().await, (vec![], 0));
     }
 }
 
@@ -148,7 +212,7 @@ async fn a_version_that_cannot_be_read_is_none_to_rely_on() {
     for version in ["echo none", "echo 1.0.0 >&2", "exit 3", "yes"] {
         let stand = Stand::new(version, &codex_says(GOOD), "").await;
         let error = sandcastle::run_with::<N>(stand.by_codex(Native, TAGGED)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AgentStart, "{error:#}");
+        assert_eq!(error.kind(), ErrorKind::InvalidOptions, "{error:#}");
         assert!(error.to_string().contains("its version is not known"), "{error}");
         assert_eq!(stand.calls(), ["version"]);
         let result = sandcastle::run_with::<N>(stand.by_codex(Auto, TAGGED)).await.unwrap();
@@ -175,10 +239,12 @@ async fn case_091_an_old_codex_takes_no_schema_where_it_resumes() {
     assert!(result.strategy.as_ref().unwrap().reason.contains("0.132.0"), "{:?}", result.strategy);
 
     // ... and not at all where nothing else would ask for the answer.
-    for (strategy, prompt) in [(Native, TAGGED), (Auto, UNTAGGED)] {
+    for (strategy, prompt, kind) in
+        [(Native, TAGGED, ErrorKind::InvalidOptions), (Auto, UNTAGGED, ErrorKind::Prompt)]
+    {
         let stand = Stand::codex("0.130.0", r#"{"n":5}"#, GOOD).await;
         let error = sandcastle::run_with::<Retried>(stand.by_codex(strategy, prompt)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AgentStart, "{error:#}");
+        assert_eq!(error.kind(), kind, "{error:#}");
         assert!(error.to_string().contains("0.132.0"), "{error}");
         assert_eq!(stand.calls(), ["version"]);
         // Without retries no turn resumes.
