@@ -217,7 +217,10 @@ async fn answered(
     ledger.asked(spec);
     ledger.chose(&plan);
     let file = match plan.text_for_file() {
-        Some(text) => Some(SchemaFile::write(text, job.settings.sandbox.sharing(), stage).await?),
+        Some(text) => {
+            let of = (&job.checked.run, job.settings.sandbox.sharing());
+            Some(SchemaFile::write(text, of, stage, ledger).await?)
+        }
         None => None,
     };
     let path = file.as_ref().map(SchemaFile::path);

@@ -75,6 +75,11 @@ impl Heard {
         self.confirmation == Confirmation::Event && self.has_begun && !self.is_taken
     }
 
+    /// Returns where the program gives its answer.
+    pub(super) fn place(&self) -> AnswerPlace {
+        self.place
+    }
+
     pub(super) fn document(self) -> Option<Document> {
         self.document
     }

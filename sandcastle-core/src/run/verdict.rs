@@ -7,6 +7,7 @@ use super::driver::Judge;
 use super::iteration::{Turn, TurnEnd};
 use super::native::{Document, Heard};
 use super::plan::SchemaPlan;
+use crate::agent::AnswerPlace;
 use crate::event::{FailureKind, StopReason};
 use crate::output::locate::{Locator, MAX_BLOCK_BYTES};
 use crate::output::lower::Lowering;
@@ -41,25 +42,18 @@ impl Verdict {
                     Some((heard, lowering)) => native(heard, lowering, located, (spec, plan), judge),
                 }
             }
-            TurnEnd::Completed(StopReason::ContextLimit) => {
-                Self::refused(ExtractError::out_of_room(tag, turn.located.take()))
-            }
-            TurnEnd::Completed(StopReason::OutputLimit) | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
-                Self::refused(ExtractError::truncated(tag, turn.located.take()))
-            }
-            TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {
-                Self::refused(ExtractError::refused(tag, turn.located.take()))
-            }
-            TurnEnd::Completed(StopReason::Filtered) | TurnEnd::Failed(FailureKind::Filtered, _) => {
-                Self::refused(ExtractError::filtered(tag, turn.located.take()))
-            }
             TurnEnd::Failed(FailureKind::SchemaRefused, why) if turn.native.is_some() => {
                 Self::SchemaRefused(why.clone())
             }
             TurnEnd::Failed(FailureKind::InvalidAnswer, why) if turn.native.is_some() => {
                 Self::without_value(spec, why)
             }
-            end => Self::Failed(end.clone()),
+            end => {
+                match end.stop().map(|stop| ExtractError::unless_stopped(tag, stop, turn.located.take())) {
+                    Some(Err(error)) => Self::refused(error),
+                    _ => Self::Failed(end.clone()),
+                }
+            }
         }
     }
 
@@ -93,13 +87,20 @@ fn native(
     if heard.is_dropped() {
         return Verdict::SchemaRefused(DROPPED.to_owned());
     }
-    let verdict = match heard.document().filter(|found| !found.is_empty()) {
-        Some(found) => judged(found, lowering, spec, judge),
-        None => Verdict::without_value(spec, "the agent reports success and gave none"),
+    let place = heard.place();
+    let verdict = match (heard.document().filter(|found| !found.is_empty()), place) {
+        (Some(found), _) => judged(found, lowering, spec, judge),
+        (None, AnswerPlace::LastMessage) => Verdict::refused(ExtractError::empty(spec.tag())),
+        (None, _) => Verdict::without_value(spec, "the agent reports success and gave none"),
     };
     // What is no JSON is no value; words may have brought one.
-    let is_absent =
-        matches!(verdict, Verdict::Refused(_, AttemptOutcome::NativeMissing | AttemptOutcome::JsonParse));
+    let is_absent = matches!(
+        verdict,
+        Verdict::Refused(
+            _,
+            AttemptOutcome::NativeMissing | AttemptOutcome::JsonParse | AttemptOutcome::Empty
+        )
+    );
     if !is_absent || !plan.takes_blocks() {
         return verdict;
     }

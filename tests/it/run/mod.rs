@@ -9,6 +9,7 @@ mod handles;
 mod held;
 mod hooks;
 mod iterations;
+mod lent_schemas;
 mod lowered;
 mod merging;
 mod native;
