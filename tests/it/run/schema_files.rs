@@ -217,7 +217,7 @@ impl Killed {
 async fn the_schema_of_a_killed_run_is_in_no_work_tree_and_goes_when_that_is_cleaned() {
     let killed = Killed::in_sandbox("none").await;
     let folder = killed.temporary.join(format!("sandcastle-schema-{}", killed.run));
-    assert_eq!(killed.found(), [folder.clone()]);
+    assert_eq!(killed.found(), std::slice::from_ref(&folder));
     let shown = killed.desk.runs(&["show", &killed.run]);
     assert_eq!(shown["scratch"], json!(folder), "{shown}");
 
