@@ -35,6 +35,14 @@ impl Document {
     pub(super) fn is_empty(&self) -> bool {
         matches!(self, Self::Text(text) if text.trim().is_empty())
     }
+
+    /// Returns what there is of it, as JSON is written.
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Self::Value(value) => value.to_string(),
+            Self::Text(text) | Self::Oversize(text) => text,
+        }
+    }
 }
 
 impl Heard {

@@ -50,7 +50,7 @@ impl Verdict {
             }
             end => {
                 match end.stop().map(|stop| ExtractError::unless_stopped(tag, stop, turn.located.take())) {
-                    Some(Err(error)) => Self::refused(error),
+                    Some(Err(error)) => Self::refused(about_document(error, turn.native.take())),
                     _ => Self::Failed(end.clone()),
                 }
             }
@@ -110,15 +110,20 @@ fn native(
     }
 }
 
+/// Keeps the document that there is of an answer which was refused, held back or cut off.
+fn about_document(error: ExtractError, heard: Option<Heard>) -> ExtractError {
+    match heard.and_then(Heard::document).filter(|found| !found.is_empty()) {
+        Some(found) => error.about(&found.into_text()),
+        None => error,
+    }
+}
+
 /// Judges the document of a program's own structured output.
 fn judged(found: Document, lowering: &Lowering, spec: &OutputSpec, judge: &mut Judge<'_>) -> Verdict {
-    let text = match found {
-        Document::Value(value) => value.to_string(),
-        Document::Text(text) => text,
-        Document::Oversize(text) => {
-            return Verdict::refused(ExtractError::oversize(spec.tag(), text, MAX_BLOCK_BYTES));
-        }
-    };
+    if let Document::Oversize(text) = found {
+        return Verdict::refused(ExtractError::oversize(spec.tag(), text, MAX_BLOCK_BYTES));
+    }
+    let text = found.into_text();
     let judged = document::judged(&text, (spec, lowering), judge);
     judged
         .map_or_else(Verdict::refused, |block| Verdict::Accepted(block.into_owned(), AnswerGuarantee::Native))

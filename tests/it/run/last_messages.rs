@@ -1,6 +1,7 @@
 //! The last message of Codex, which is the answer of a run in native mode, whatever it is.
 
 use sandcastle::{AnswerGuarantee, AttemptOutcome, OutputStrategy, Stage};
+use serde_json::json;
 
 use super::versions::{GOOD, Stand, TAGGED, UNTAGGED, codex_turn, stage_of};
 use super::{N, Retried};
@@ -65,4 +66,27 @@ async fn a_blank_last_message_is_corrected_and_with_auto_a_block_before_it_count
     assert_eq!((result.output.n, result.answer_guarantee), (5, Some(AnswerGuarantee::Tag)));
     let error = sandcastle::run_with::<N>(stand.by_codex(Native, TAGGED)).await.unwrap_err();
     assert_eq!(stage_of::<N>(Err(error)), Stage::Empty);
+}
+
+/// What there is of it is in the error, as it was written.
+#[tokio::test]
+async fn a_document_that_was_cut_off_or_held_back_is_shown_with_the_error() {
+    let ends = [
+        ("max_output_tokens", Stage::Truncated, AttemptOutcome::Truncated),
+        ("content_filter", Stage::Filtered, AttemptOutcome::Filtered),
+    ];
+    for (reason, stage, outcome) in ends {
+        let message = format!("Incomplete response returned, reason: {reason}");
+        let failed = json!({ "type": "turn.failed", "error": { "message": message } });
+        let turn = codex_turn(&["I look into it.", r#"{"n":5"#]);
+        let begun = turn.lines().filter(|line| !line.contains("turn.completed"));
+        let lines: Vec<_> = begun.map(str::to_owned).chain([failed.to_string()]).collect();
+        let stand = Stand::new("echo codex-cli 0.171.0", &(lines.join("\n") + "\n"), "").await;
+        for strategy in [Native, Auto] {
+            let error = sandcastle::run_with::<N>(stand.by_codex(strategy, TAGGED)).await.unwrap_err();
+            let output = error.structured_output().unwrap();
+            assert_eq!((output.stage(), output.attempts[0].outcome), (stage, outcome));
+            assert_eq!(output.raw_matched.as_deref(), Some(r#"{"n":5"#));
+        }
+    }
 }
