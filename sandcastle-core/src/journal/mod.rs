@@ -3,7 +3,7 @@
 //! A run writes down what it is about to own before it owns it (`writer`, with the words of `note`), into
 //! `.sandcastle/runs/<id>/journal.jsonl`. After a `SIGKILL` of its process somebody else reads it (`reader`), looks at what
 //! is there now (`remains`; git is asked by `ground`), saves what nobody else holds (`rescue`) and tidies up (`clean`).
-//! [`Runs`] is the door, [`RunReport`] what it tells; `shelf` is the folder.
+//! [`Runs`] is the door, [`RunReport`] what it tells; `shelf` is the folder, `scratch` what runs keep elsewhere for a moment.
 //!
 //! Three rules hold everywhere. A journal is a claim: nothing is done because it says so, only because git, the kernel
 //! and it agree. What is not known is never removed. And nothing is ever merged from here.
@@ -18,6 +18,7 @@ mod remains;
 mod report;
 mod rescue;
 mod runs;
+pub(crate) mod scratch;
 mod shelf;
 #[cfg(test)]
 mod tests;

@@ -11,8 +11,9 @@ use super::locate::Locator;
 use super::read::{self, Reading};
 use super::schema::CompiledSchema;
 use super::validate::Checker;
-use super::{AgentOutput, ExtractError, OutputFormat, Problem, Snippet, tag};
+use super::{AgentOutput, ExtractError, OutputFormat, Problem, Seen, Snippet, tag};
 use crate::error::{Error, ErrorKind, Result};
+use crate::event::StopReason;
 
 /// The most retries that a run may make.
 const MAX_RETRIES: u32 = 10;
@@ -292,6 +293,18 @@ impl OutputSpec {
         self.read_block(locator.finish()?.as_str())
     }
 
+    /// Reads the block that was located in an answer that ended so, as a run does that was answered so.
+    ///
+    /// # Errors
+    /// As [`OutputSpec::extract`]; an answer that was refused, held back or cut off fails by that name, even if what is there
+    /// of it would do.
+    pub fn read_located(&self, located: Locator, stop: StopReason) -> Result<Value, ExtractError> {
+        let located = ExtractError::unless_stopped(&self.tag, stop, Some(located))?;
+        let block =
+            located.map_or_else(|| Err(ExtractError::missing(&*self.tag, Seen::Nothing)), Locator::finish)?;
+        self.read_block(block.as_str())
+    }
+
     /// Reads the inside of a block that a [`Locator`] has found.
     ///
     /// # Errors
@@ -354,7 +367,6 @@ impl fmt::Debug for OutputSpec {
             .field("tag", &self.tag)
             .field("format", &self.format)
             .field("retries", &self.retries)
-            .field("schema", self.schema.value())
             .finish_non_exhaustive()
     }
 }

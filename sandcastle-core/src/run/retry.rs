@@ -141,7 +141,7 @@ impl<'a> Attempts<'a> {
                 Ok(Next::Done(Ending {
                     completion_signal: signal,
                     answer_guarantee: Some(guarantee),
-                    strategy: Some(self.plan.choice().clone()),
+                    strategy: ledger.strategy().cloned(),
                 }))
             }
             Verdict::Refused(error, outcome) => {
