@@ -50,6 +50,11 @@ pub(crate) fn broken(problem: impl std::fmt::Display) -> ModelFailure {
     ModelFailure::new(FailureKind::Transport, format!("the stream of the answer is damaged: {problem}"))
 }
 
+/// More than anybody answers. The next time it would be as much, so that nothing is tried again.
+pub(crate) fn too_long(what: &str, most: usize) -> ModelFailure {
+    ModelFailure::new(FailureKind::Other, format!("{what} is longer than {most} bytes"))
+}
+
 /// A stream that ended before the answer did.
 pub(crate) fn cut_off() -> ModelFailure {
     ModelFailure::new(FailureKind::Transport, "the stream ended before the answer did")

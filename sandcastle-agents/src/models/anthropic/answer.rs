@@ -210,6 +210,16 @@ impl Block {
         }
     }
 
+    fn size(&self) -> usize {
+        match self {
+            Self::Text { text } => text.len(),
+            Self::Thinking { thinking, signature } => thinking.len() + signature.len(),
+            Self::ToolUse { pieces, .. } => pieces.len(),
+            Self::RedactedThinking { data } => data.len(),
+            Self::Other => 0,
+        }
+    }
+
     /// The arguments of a call as the model wrote them.
     fn arguments(&self) -> String {
         match self {
@@ -248,6 +258,10 @@ impl Reader for Answer {
             Event::Other => {}
         }
         Ok(Progress::Open)
+    }
+
+    fn size(&self) -> usize {
+        self.blocks.values().map(Block::size).sum()
     }
 
     fn usage(&self) -> Usage {

@@ -222,6 +222,11 @@ impl Reader for Answer {
         Ok(Progress::Open)
     }
 
+    fn size(&self) -> usize {
+        let calls = self.calls.iter().map(|call| call.arguments.len()).sum::<usize>();
+        self.text.len() + self.refusal.len() + calls
+    }
+
     fn usage(&self) -> Usage {
         let cached = self.counts.prompt_tokens_details.as_ref();
         let mut usage = Usage::default();

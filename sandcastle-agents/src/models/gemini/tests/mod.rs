@@ -169,7 +169,9 @@ fn failures_are_told_by_more_than_their_status() {
     assert_eq!(refined(FailureKind::Request, key).kind, FailureKind::Authentication);
     let wait = |delay: &str| json!({ "code": 429, "message": "m", "details": [{ "@type": "x" }, { "retryDelay": delay }] });
     let seconds = |failure: ModelFailure| failure.retry_after.map(|wait| wait.as_secs_f64());
-    for (delay, expected) in [("37.5s", Some(37.5)), ("-1s", None), ("1e300s", None), ("soon", None)] {
+    for (delay, expected) in
+        [("37.5s", Some(37.5)), ("-1s", None), ("1e300s", Some(86_400.0)), ("soon", None)]
+    {
         assert_eq!(seconds(refined(FailureKind::Transport, wait(delay))), expected, "{delay}");
     }
     for (code, kind) in
