@@ -8,6 +8,7 @@ mod real;
 mod runs;
 mod schemas;
 mod short_form;
+mod tls;
 
 use std::sync::Arc;
 use std::time::Duration;

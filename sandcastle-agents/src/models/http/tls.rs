@@ -82,7 +82,8 @@ pub(super) fn failure_of(error: &reqwest::Error) -> Option<ModelFailure> {
 fn distrust(problem: &CertificateError) -> (String, &'static str) {
     use CertificateError as Wrong;
     let (words, hint) = match problem {
-        Wrong::UnknownIssuer => (
+        // A bad signature is that of another authority which has the same name: one that was made anew.
+        Wrong::UnknownIssuer | Wrong::BadSignature => (
             "is signed by nobody whom this machine trusts",
             "give the certificate of who signed it with `root_certificate`",
         ),
