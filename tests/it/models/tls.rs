@@ -124,7 +124,8 @@ async fn whoever_is_not_trusted_is_not_spoken_to_and_it_is_said_why() {
     let authority = Authority::named("ours");
     let long_ago = |params: &mut CertificateParams| params.not_after = rcgen::date_time_ymd(2001, 1, 1);
     let tomorrow = |params: &mut CertificateParams| params.not_before = rcgen::date_time_ymd(4000, 1, 1);
-    let of_authority = |params: &mut CertificateParams| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let of_authority =
+        |params: &mut CertificateParams| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     for (url, words, hint) in [
         (authority.server("example.com", |_| {}).await, "is for other names", "a name in the base address"),
         (authority.server("127.0.0.1", long_ago).await, "has expired", "renew it"),
