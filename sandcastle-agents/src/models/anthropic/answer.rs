@@ -201,10 +201,8 @@ impl Block {
                 .then(|| json!({ "type": "thinking", "thinking": thinking, "signature": signature })),
             Self::RedactedThinking { data } => Some(json!({ "type": "redacted_thinking", "data": data })),
             Self::ToolUse { id, name, .. } => {
-                let call = ToolCall::new(id.clone().unwrap_or_default(), name.clone(), self.arguments());
-                Some(json!({
-                    "type": "tool_use", "id": call.id, "name": call.name, "input": wire::arguments_object(&call),
-                }))
+                let id = id.clone().unwrap_or_default();
+                Some(request::call(&ToolCall::new(id, name.clone(), self.arguments())))
             }
             Self::Other => None,
         }
