@@ -9,6 +9,7 @@ mod runs;
 mod schemas;
 mod short_form;
 mod streams;
+mod takeovers;
 mod tls;
 mod verdicts;
 

@@ -74,10 +74,14 @@ async fn serve(certificate: &Certificate, key: &KeyPair) -> String {
     format!("https://{address}")
 }
 
-/// Reads the beginning of a request, which is all of it, and answers.
+/// Reads a request, whose body is one object of JSON, and answers.
 async fn answer(mut stream: tokio_rustls::server::TlsStream<TcpStream>) -> std::io::Result<()> {
-    let mut request = vec![0; 64 * 1024];
-    stream.read(&mut request).await?;
+    let mut request = Vec::new();
+    while !request.ends_with(b"}") {
+        if stream.read_buf(&mut request).await? == 0 {
+            return Ok(());
+        }
+    }
     stream.write_all(ANSWER.as_bytes()).await?;
     stream.shutdown().await
 }
