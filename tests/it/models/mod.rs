@@ -5,6 +5,7 @@ mod answers;
 mod failures;
 mod hostile;
 mod real;
+mod retries;
 mod runs;
 mod schemas;
 mod short_form;
