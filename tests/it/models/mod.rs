@@ -12,6 +12,7 @@ mod short_form;
 mod streams;
 mod takeovers;
 mod tls;
+mod types;
 mod verdicts;
 
 use std::sync::Arc;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use sandcastle::event::FailureKind;
 use sandcastle::model::Model;
-use sandcastle::{AttemptOutcome, ErrorKind, ModelRun, OutputSpec, OutputStrategy, Stage};
+use sandcastle::{
+    AttemptOutcome, ErrorKind, ModelRun, OutputSpec, OutputStrategy, Stage, StructuredOutputError,
+};
 use serde_json::{Value, json};
 
 use super::Service;
@@ -93,7 +95,7 @@ async fn case_095_an_answer_that_was_cut_off_is_called_so_however_much_is_there(
         let server = service.server([Reply::tool("respond_with_count", json!({ "n": 3 })).at_output_limit()]);
         let run = ask(&service.declared(&server.url())).strategy(OutputStrategy::ForcedTool);
         let error = run.await.expect_err("it was cut off");
-        let stage = error.structured_output().map(|output| output.stage());
+        let stage = error.structured_output().map(StructuredOutputError::stage);
         assert_eq!(stage, Some(Stage::Truncated), "{service:?}: {error:#}");
     }
 }
@@ -116,7 +118,7 @@ async fn case_050_success_without_a_word_is_no_success() {
         for silent in [Reply::empty(), Reply::text(" \n\t"), Reply::thinking("three, or is it four?")] {
             let server = service.server([silent.clone()]);
             let error = ask(&service.declared(&server.url())).await.expect_err("nothing was said");
-            let stage = error.structured_output().map(|output| output.stage());
+            let stage = error.structured_output().map(StructuredOutputError::stage);
             assert_eq!(stage, Some(Stage::Empty), "{service:?} {silent:?}: {error:#}");
         }
     }

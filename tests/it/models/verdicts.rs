@@ -239,3 +239,26 @@ async fn assert_counted(service: Service, reply: Reply, n: u32) {
     let result = ask(service, &server).await.unwrap_or_else(|error| panic!("{service:?}: {error:#}"));
     assert_eq!((result.output, result.warnings.len()), (json!({ "n": n }), 0), "{service:?}");
 }
+
+/// A byte now and then is no silence: what ends it is the time of the run, and the service is told by the end of its connection.
+#[tokio::test]
+async fn an_answer_that_trickles_on_ends_with_the_time_of_the_run() {
+    let mut asking = tokio::task::JoinSet::new();
+    // The scripted Gemini says all of a text at once.
+    for service in Service::ALL.into_iter().filter(|service| *service != Service::Gemini) {
+        asking.spawn(async move {
+            let long = Reply::text("word ".repeat(2000)).slowly(Duration::from_millis(50));
+            let server = service.server([long]);
+            let began = Instant::now();
+            let run = ask(service, &server).total_timeout(Duration::from_millis(400));
+            let error = run.await.expect_err("it takes minutes");
+            assert_eq!(error.kind(), ErrorKind::TotalTimeout, "{service:?}: {error:#}");
+            assert!(began.elapsed() < Duration::from_secs(5), "{service:?}: {:?}", began.elapsed());
+            while server.abandoned() == 0 {
+                assert!(began.elapsed() < Duration::from_secs(20), "{service:?}: the connection stays open");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        });
+    }
+    asking.join_all().await;
+}
