@@ -247,7 +247,7 @@ async fn an_answer_that_trickles_on_ends_with_the_time_of_the_run() {
     // The scripted Gemini says all of a text at once.
     for service in Service::ALL.into_iter().filter(|service| *service != Service::Gemini) {
         asking.spawn(async move {
-            let long = Reply::text("word ".repeat(2000)).slowly(Duration::from_millis(50));
+            let long = Reply::text("word ".repeat(40_000)).slowly(Duration::from_millis(50));
             let server = service.server([long]);
             let began = Instant::now();
             let run = ask(service, &server).total_timeout(Duration::from_millis(400));
