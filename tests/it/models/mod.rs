@@ -2,6 +2,7 @@
 //! refuses what the service would refuse.
 
 mod answers;
+mod derived;
 mod failures;
 mod hostile;
 mod real;
@@ -12,7 +13,7 @@ mod short_form;
 mod streams;
 mod takeovers;
 mod tls;
-mod types;
+
 mod verdicts;
 
 use std::sync::Arc;
