@@ -115,11 +115,14 @@ pub(super) fn unheard_of(service: Service) -> Vec<Value> {
 
 /// A response of these events.
 pub(super) fn reply(service: Service, events: &[Value]) -> Reply {
-    let framed = |event: &Value| {
-        let data = event.as_str().map_or_else(|| event.to_string(), str::to_owned);
-        if service == Service::Ollama { format!("{data}\n") } else { format!("data: {data}\n\n") }
-    };
-    Reply::raw(200, content_type(service), events.iter().map(framed).collect::<String>())
+    let body: String = events.iter().map(|event| framed(service, event)).collect();
+    Reply::raw(200, content_type(service), body)
+}
+
+/// An event as it is on its way.
+pub(super) fn framed(service: Service, event: &Value) -> String {
+    let data = event.as_str().map_or_else(|| event.to_string(), str::to_owned);
+    if service == Service::Ollama { format!("{data}\n") } else { format!("data: {data}\n\n") }
 }
 
 pub(super) fn content_type(service: Service) -> &'static str {
