@@ -203,8 +203,7 @@ impl Drive {
     /// Judges an answer; `None` if it is to be corrected.
     fn take(&mut self, answer: ModelAnswer, judge: &mut Judge<'_>) -> Option<ModelResult<()>> {
         let last = self.last(&answer);
-        if let ModelStop::Other(how) = &answer.stop {
-            let how = how.escape_debug().take(200).collect::<String>();
+        if let Some(how) = answer.stop.unknown() {
             self.ledger.warn(format!("the answer ended in a way that is not known: `{how}`"));
         }
         let (Some(output), Some(spec)) = (&self.plan.output, &self.settings.spec) else {
