@@ -239,7 +239,11 @@ impl Drive {
         }
         let correction = match &self.settings.correction {
             Some(word) => word(&refused.error, output.form(), number, retries + 1),
-            None => refused.error.output_check(output.form(), number, retries + 1),
+            None => {
+                let spec = self.settings.spec.as_ref();
+                let block = spec.and_then(|spec| spec.block_for(&refused.error, output.form()));
+                refused.error.output_check(output.form(), number, retries + 1, block.as_deref())
+            }
         };
         let told = Some((correction.clone(), retries + 1 - number));
         self.ledger.refused(strategy, served_by, &refused.error, told);

@@ -11,10 +11,12 @@ use super::locate::Locator;
 use super::read::{self, Reading};
 use super::schema::CompiledSchema;
 use super::validate::Checker;
-use super::{AgentOutput, ExtractError, OutputFormat, Problem, Seen, Snippet, defaults, tag};
+use super::{AgentOutput, AnswerForm, ExtractError, OutputFormat, Problem, Seen, Snippet, defaults, tag};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::StopReason;
 
+/// The longest form of a block that is shown in a correction.
+const MAX_BLOCK_BYTES: usize = 2000;
 /// The most retries that a run may make.
 const MAX_RETRIES: u32 = 10;
 
@@ -315,6 +317,13 @@ impl OutputSpec {
     #[must_use]
     pub fn prompt_snippet(&self) -> String {
         Snippet::of_spec(self).render()
+    }
+
+    /// Returns what a block looks like, for a model whose answer `error` refuses because of its form, if that can be shown
+    /// in a few words. Small models that fell into another notation stay in it until they see this.
+    pub(crate) fn block_for(&self, error: &ExtractError, form: AnswerForm) -> Option<String> {
+        let is_lost = form == AnswerForm::Block && error.is_about_form();
+        is_lost.then(|| Snippet::of_spec(self).render_block())?.filter(|block| block.len() <= MAX_BLOCK_BYTES)
     }
 
     /// Reads the last block in a text.
