@@ -67,7 +67,8 @@ pub(super) fn ends_of_rules(schema: &Value) -> HashSet<String> {
     while let Some(value) = waiting.pop() {
         match value {
             Value::Object(fields) => {
-                ends.extend(fields.keys().map(|name| last_word(name).to_owned()));
+                let properties = fields.get("properties").and_then(Value::as_object).into_iter().flatten();
+                ends.extend(properties.map(|(name, _)| last_word(name).to_owned()));
                 waiting.extend(fields.values());
             }
             Value::Array(items) => waiting.extend(items),

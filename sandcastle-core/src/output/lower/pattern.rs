@@ -77,9 +77,11 @@ impl Pattern {
     }
 }
 
-/// Returns how much of a grammar a pattern takes, at the most.
+/// Returns how much of a grammar a pattern takes that was made for one.
 pub(super) fn weight(pattern: &str) -> u64 {
-    Pattern::read(pattern).map_or(MAX_REPEATS, |seen| seen.weight)
+    let written_out = [of_class('^'), of_class('-')];
+    let plain = written_out.iter().fold(pattern.to_owned(), |pattern, escape| pattern.replace(escape, "_"));
+    Pattern::read(&plain).map_or(MAX_REPEATS, |seen| seen.weight)
 }
 
 struct Reader<'p> {
