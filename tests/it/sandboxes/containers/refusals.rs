@@ -4,6 +4,7 @@ use sandcastle::sandbox::{Access, Docker, Mount, Podman};
 use sandcastle::{BranchStrategy, ErrorKind, Logging, RunOptions, Scripted};
 
 use super::desk::{Desk, Provider};
+use crate::support::repository::Repository;
 
 pub(in crate::sandboxes) async fn case_156_a_file_in_a_folder_that_is_not_there_is_refused(desk: &Desk) {
     let file = desk.tree(0).join("README.md");

@@ -4,6 +4,7 @@
 //! how a schema is lowered. A keyword that a service silently ignores is refused as well, since nothing would hold the
 //! model to it.
 
+mod grammar;
 mod keywords;
 mod requests;
 mod schema;
