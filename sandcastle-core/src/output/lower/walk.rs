@@ -106,7 +106,7 @@ impl<'s> Walker<'s> {
         }
         if !wire.alternatives().is_empty() {
             let written = |key: &&str| self.root.get(key).is_some();
-            let key = ["anyOf", "oneOf"].into_iter().find(written).unwrap_or("anyOf");
+            let key = ["anyOf", "oneOf", "$ref", "allOf"].into_iter().find(written).unwrap_or("anyOf");
             self.report.refuse("", key, "gives alternatives where every wire needs one object");
         } else if !wire.types().is_some_and(|types| types.is_only("object")) {
             self.report.refuse("", "type", "is not `object`, which every wire needs");
