@@ -137,7 +137,7 @@ async fn case_117_a_typed_run_in_a_worktree_is_resumed_there_and_gives_a_value_a
         (bench.repository.path(), BranchStrategy::merge_to_head(), 2),
         (other.as_path(), BranchStrategy::head(), 1),
     ] {
-        let place = || Turn::new().shell(&format!("pwd >>'{}'", seen.display()));
+        let place = || Turn::new().shell(format!("pwd >>'{}'", seen.display()));
         let turns = [place().say(r#"<result>{"n":1}</result>"#), place().say(r#"<result>{"n":2}</result>"#)];
         let options = bench.options(turns).cwd(cwd).branch_strategy(strategy);
         let first = sandcastle::run_with::<N>(options).await.unwrap();

@@ -1,6 +1,7 @@
 //! What dialects count, and how much there is of it in a copy.
 //!
-//! The numbers are those that the services document, or what their servers were seen to bear. Nothing is counted twice because it is referred to twice.
+//! The numbers are those that the services document, or what their servers were seen to bear. Nothing is counted twice
+//! because it is referred to twice.
 
 use serde_json::Value;
 
