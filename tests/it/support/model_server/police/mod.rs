@@ -5,6 +5,7 @@
 //! model to it.
 
 mod conversation;
+mod grammar;
 mod keywords;
 mod requests;
 mod schema;
