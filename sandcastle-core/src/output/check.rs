@@ -32,14 +32,17 @@ impl ExtractError {
     ) -> String {
         let mut quoted = String::new();
         self.list_problems(&mut quoted);
-        self.show_place(&mut quoted);
+        let Some(block) = block else {
+            self.show_place(&mut quoted);
+            return self.output_check_quoting(&quoted, form, number, most);
+        };
         let mut text = self.output_check_quoting(&quoted, form, number, most);
-        if let Some(block) = block {
-            _ = write!(
-                text,
-                "\n\n[Answer with the corrected block and nothing else, in this form, with the placeholders filled in:]\n\n{block}"
-            );
-        }
+        let tag = &self.tag;
+        _ = write!(
+            text,
+            "\n\n[Begin your answer with `<{tag}>`, write the JSON behind it in this form, with the placeholders filled in, \
+             and end it with `</{tag}>`, without a code fence:]\n\n{block}"
+        );
         text
     }
 

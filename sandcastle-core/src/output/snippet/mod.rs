@@ -10,6 +10,7 @@
 //!
 //! Nothing here judges an answer or knows how a schema is passed to an agent that enforces it.
 
+mod bare;
 pub(super) mod instruction;
 mod keywords;
 mod layout;
@@ -126,7 +127,9 @@ impl Snippet {
             return None;
         }
         let quote = Quote::new(&self.tag);
-        let shape = layout::print(&reader::read(&self.schema, quote), Notation::Example, quote);
+        let mut definitions = reader::read(&self.schema, quote);
+        bare::strip(&mut definitions);
+        let shape = layout::print(&definitions, Notation::Example, quote);
         let is_answer = serde_json::from_str::<IgnoredAny>(&shape).is_ok();
         (!is_answer).then(|| format!("<{0}>\n{shape}\n</{0}>", self.tag))
     }

@@ -130,8 +130,10 @@ fn an_output_check_says_which_attempt_it_was_and_repeats_no_answer() {
 fn an_answer_in_another_form_is_shown_the_form() {
     let schema = json!({
         "type": "object",
-        "properties": { "title": { "type": "string" }, "urgent": { "type": "boolean" } },
-        "required": ["title", "urgent"],
+        "description": "Words that a model would copy.",
+        "properties": { "title": { "type": "string", "description": "A few." }, "urgent": { "type": "boolean" } },
+        "required": ["title"],
+        "additionalProperties": false,
     });
     let spec = OutputSpec::json("result", schema).unwrap();
     let block = "<result>\n{ \"title\": <string>, \"urgent\": <boolean> }\n</result>";
@@ -158,7 +160,8 @@ fn a_form_that_would_be_an_answer_is_not_shown() {
     });
     assert_eq!(lost(&OutputSpec::json("result", only).unwrap()), None);
     assert_eq!(lost(&OutputSpec::text("result").unwrap()), None);
-    let long: serde_json::Map<_, _> = (0..200).map(|n| (format!("field_{n}"), json!({ "type": "string" }))).collect();
+    let long: serde_json::Map<_, _> =
+        (0..200).map(|n| (format!("field_{n}"), json!({ "type": "string" }))).collect();
     let long = json!({ "type": "object", "properties": long });
     assert_eq!(lost(&OutputSpec::json("result", long).unwrap()), None);
 }
