@@ -95,7 +95,7 @@ impl Builder<'_> {
                     None if self.models.is_empty() => {
                         "declare it in `models`, or write `{ provider: ..., name: ... }` here".to_owned()
                     }
-                    None => format!("declare it there, beside {}", listed(names().map(|name| name))),
+                    None => format!("declare it there, beside {}", listed(names())),
                 };
                 self.report.error(&at.key("model"), node.place, message, hint);
             }

@@ -13,7 +13,7 @@ mod values;
 use serde_json::{Map, Value, json};
 
 use super::super::definition::{Contract, Defaults, StepName, tag_of};
-use super::keys::{ABOUT, SAYING};
+use super::keys::{ABOUT, SAYING, UNIONS};
 use super::nearest::nearest;
 use super::report::{Path, Report, listed, shown};
 use super::tree::{Content, Entry, Node};
@@ -157,7 +157,7 @@ impl Reader<'_> {
         if let Some(items) = node.get("items") {
             self.part(items, &at.key("items"), Role::Item);
         }
-        for key in union::KEYWORDS {
+        for key in UNIONS {
             let alternatives = node.get(key).map(Node::items).unwrap_or_default().iter().enumerate();
             let at = at.key(key);
             alternatives.for_each(|(index, node)| self.part(node, &at.index(index), Role::Alternative));
