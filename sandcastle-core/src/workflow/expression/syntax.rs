@@ -208,5 +208,5 @@ fn flaw_of(error: &minijinja::Error, end: usize) -> Flaw {
     let offset = error.range().map_or(0, |range| range.start.min(end));
     let detail = error.detail().unwrap_or("it cannot be read");
     let message: String = detail.chars().flat_map(char::to_lowercase).take(200).collect();
-    Flaw::new(offset, message)
+    Flaw::new(offset, message).with_hint("look at the braces, the quotes, and what stands before")
 }
