@@ -83,6 +83,8 @@ fn gated(version: WorkflowVersion) -> Value {
             "type": "object",
             "properties": { "confidence": { "type": "number" } },
             "required": ["confidence"],
+            // The fields of the result, whichever they are.
+            "additionalProperties": true,
         }),
     }
 }

@@ -16,6 +16,11 @@ mod value;
 use serde_json::{Map, Value};
 
 use self::evaluation::Rendered;
+pub(crate) use self::language::{Gives, LOOP, Takes, WORDS, filter_named};
+pub(crate) use self::nearest::{instead_of, shortened};
+pub(crate) use self::placeholder::{Operator, comparison, placeholders};
+pub(crate) use self::rules::text_of;
+pub(crate) use self::syntax::{Flaw, Template, offset_of, range, read_expression};
 use super::definition::{Text, WorkflowVersion};
 
 /// What expressions can read: `input`, `vars`, `trigger`, `steps`, and the outputs of the steps that are done by their names.

@@ -4,16 +4,21 @@ use serde_json::Value;
 
 use crate::output::OutputSpec;
 
-/// Tells whether a value fits a schema.
-///
-/// # Errors
-/// What does not fit, in one line; nothing if the schema cannot be used at all.
-pub(super) fn fits(schema: Value, value: &Value) -> Result<(), Option<String>> {
-    let spec = OutputSpec::json("value", schema).map_err(|_| None)?;
-    spec.read_block(&value.to_string()).map(drop).map_err(|error| {
+/// Holds values against a schema, as answers are held against it.
+pub(super) struct Judge(Option<OutputSpec>);
+
+impl Judge {
+    /// A schema that cannot be used refuses nothing: what is wrong with it is said elsewhere.
+    pub(super) fn of(schema: Value) -> Self {
+        Self(OutputSpec::json("value", schema).ok())
+    }
+
+    /// Says in one line why a value does not fit.
+    pub(super) fn objection(&self, value: &Value) -> Option<String> {
+        let error = self.0.as_ref()?.read_block(&value.to_string()).err()?;
         let problems: Vec<_> = error.problems.iter().map(ToString::to_string).collect();
         Some(if problems.is_empty() { error.to_string() } else { problems.join("; ") })
-    })
+    }
 }
 
 /// Tells whether a text is a regular expression.

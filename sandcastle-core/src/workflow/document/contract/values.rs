@@ -2,10 +2,14 @@
 
 use serde_json::Value;
 
-use super::{Purpose, Reader, Role, judge, without};
+use super::judge::{self, Judge};
+use super::{Purpose, Reader, Role, without};
 use crate::output::clip;
 use crate::workflow::document::report::{Path, shown};
 use crate::workflow::document::tree::Node;
+
+/// The most characters of what does not fit.
+const MAX_OBJECTION_CHARS: usize = 200;
 
 impl Reader<'_> {
     /// Holds the values of a part against the rest of it.
@@ -26,35 +30,35 @@ impl Reader<'_> {
 
     fn members(&mut self, node: &Node, at: &Path) {
         self.has_no_duplicates(node, "enum", at);
-        let rest = without(node, &["enum", "const", "default"]);
-        let members = node.get("enum").map(Node::items).unwrap_or_default();
-        for (index, member) in members.iter().enumerate() {
+        let Some(members) = node.get("enum") else { return };
+        let judge = Judge::of(without(node, &["enum", "const", "default"]));
+        for (index, member) in members.items().iter().enumerate() {
             let hint = "change the member, or what stands beside `enum`";
-            self.value_fits("the member", member, &rest, &at.key("enum").index(index), hint);
+            self.fits("the member", member, &judge, &at.key("enum").index(index), hint);
         }
     }
 
     fn constant(&mut self, node: &Node, at: &Path) {
         if let Some(constant) = node.get("const") {
-            let rest = without(node, &["const", "default"]);
+            let judge = Judge::of(without(node, &["const", "default"]));
             let hint = "change it, or what stands beside `const`";
-            self.value_fits("the constant", constant, &rest, &at.key("const"), hint);
+            self.fits("the constant", constant, &judge, &at.key("const"), hint);
         }
     }
 
     fn default(&mut self, node: &Node, at: &Path) {
         if let Some(default) = node.get("default") {
-            let rest = without(node, &["default"]);
+            let judge = Judge::of(without(node, &["default"]));
             let hint = "a default has to be a value that would be accepted";
-            self.value_fits("the default", default, &rest, &at.key("default"), hint);
+            self.fits("the default", default, &judge, &at.key("default"), hint);
         }
     }
 
-    fn value_fits(&mut self, what: &str, node: &Node, rest: &Value, at: &Path, hint: &str) {
+    fn fits(&mut self, what: &str, node: &Node, judge: &Judge, at: &Path, hint: &str) {
         let value = node.to_json();
-        if let Err(Some(problem)) = judge::fits(rest.clone(), &value) {
-            let problem = clip(&problem, 200).into_owned();
-            let message = format!("{what} {} does not fit: {problem}", quoted(&value));
+        if let Some(objection) = judge.objection(&value) {
+            let objection = clip(&objection, MAX_OBJECTION_CHARS);
+            let message = format!("{what} {} does not fit: {objection}", quoted(&value));
             self.report.error(at, node.place, message, hint);
         }
     }

@@ -35,35 +35,35 @@ fn documents_without_end_are_refused_soon() {
     let flat = |item: &str, count: usize| item.repeat(count);
     for document in [
         "x".repeat(3 << 20),
-        flat("[", 500_000),
-        flat("{", 500_000),
-        flat("{a: ", 200_000),
-        flat("[a, ", 250_000),
-        flat("- ", 500_000),
-        flat("? ", 500_000),
-        flat("a: ", 300_000),
-        flat("!", 1_000_000),
-        flat("&a ", 300_000),
-        flat("*a ", 300_000),
-        flat("'", 1_000_000),
-        flat("\"\\", 500_000),
-        flat("\n", 1_000_000),
-        flat(" ", 1_000_000),
-        flat("\t", 1_000_000),
-        flat("---\n", 250_000),
-        flat("#", 1_000_000),
-        flat("%", 1_000_000),
-        flat("a: b\n", 200_000),
-        flat("🦀: 🦀\n", 80_000),
-        format!("a: |\n{}", flat(" b\n", 300_000)),
-        format!("a: >\n{}", flat(" b\n", 300_000)),
-        format!("a: \"{}\"", flat("\\n", 500_000)),
-        format!("a: '{}'", flat("''", 500_000)),
-        format!("a: [{}]", flat("é, ", 250_000)),
-        format!("version: '1.1'\nsteps: [{}]", flat("{step: a, type: tool, run: [ls]}, ", 25_000)),
+        flat("[", 150_000),
+        flat("{", 150_000),
+        flat("{a: ", 50_000),
+        flat("[a, ", 60_000),
+        flat("- ", 150_000),
+        flat("? ", 150_000),
+        flat("a: ", 40_000),
+        flat("!", 300_000),
+        flat("&a ", 40_000),
+        flat("*a ", 40_000),
+        flat("'", 300_000),
+        flat("\"\\", 150_000),
+        flat("\n", 300_000),
+        flat(" ", 300_000),
+        flat("\t", 300_000),
+        flat("---\n", 60_000),
+        flat("#", 300_000),
+        flat("%", 300_000),
+        flat("a: b\n", 50_000),
+        flat("🦀: 🦀\n", 40_000),
+        format!("a: |\n{}", flat(" b\n", 20_000)),
+        format!("a: >\n{}", flat(" b\n", 20_000)),
+        format!("a: \"{}\"", flat("\\n", 150_000)),
+        format!("a: '{}'", flat("''", 150_000)),
+        format!("a: [{}]", flat("é, ", 60_000)),
+        format!("version: '1.1'\nsteps: [{}]", flat("{step: a, type: tool, run: [ls]}, ", 8_000)),
         format!(
             "version: '1.1'\nvars: {{{}}}",
-            (0..60_000).fold(String::new(), |mut all, n| {
+            (0..20_000).fold(String::new(), |mut all, n| {
                 let _ = write!(all, "v{n}: {n}, ");
                 all
             })
@@ -80,12 +80,12 @@ fn schemas_without_end_are_refused_soon() {
     for node in [
         deep("{type: object, default: {}, properties: {a: ", "}}"),
         deep("{type: array, minItems: 1, items: ", "}"),
-        format!("{{enum: [{}]}}", "a, ".repeat(100_000)),
-        format!("{{anyOf: [{}]}}", "{type: string}, ".repeat(40_000)),
+        format!("{{enum: [{}]}}", "a, ".repeat(30_000)),
+        format!("{{anyOf: [{}]}}", "{type: string}, ".repeat(20_000)),
         format!("{{oneOf: [{}]}}", "{const: 1, enum: [1, 2, 3]}, ".repeat(20_000)),
         format!(
             "{{type: object, properties: {{a: {{type: string}}}}, required: [{}]}}",
-            "b, ".repeat(100_000)
+            "b, ".repeat(30_000)
         ),
         "{type: string, pattern: '(((a{1000}){1000}){1000})'}".to_owned(),
         format!("{{type: string, pattern: '{}', default: aaaa}}", "(a*)*".repeat(1000)),
@@ -200,7 +200,7 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
     #[test]
     fn no_text_makes_the_reader_fall(document in pieces()) {

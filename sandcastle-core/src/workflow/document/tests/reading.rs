@@ -75,10 +75,10 @@ fn a_model_step_is_read() {
     let contract = step.contract.as_ref().unwrap();
     assert_eq!(contract.spec.tag(), "triage");
     assert_eq!(contract.schema()["properties"]["severity"]["enum"], json!(["low", "high"]));
-    assert_eq!((step.path.as_str(), step.place.unwrap().to_string()), ("steps[0]", "18:5".to_owned()));
+    assert_eq!((step.path.as_str(), step.place.unwrap().to_string()), ("steps[0]", "17:5".to_owned()));
     // `{{` is in the third line of the prompt.
     let at = model.prompt.source.find("{{").unwrap();
-    assert_eq!(model.prompt.place(at).unwrap().to_string(), "25:7");
+    assert_eq!(model.prompt.place(at).unwrap().to_string(), "24:7");
 }
 
 #[test]

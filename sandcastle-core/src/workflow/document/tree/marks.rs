@@ -66,6 +66,16 @@ impl<'a> Lines<'a> {
         })
     }
 
+    /// Puts a place behind the end, where the parser says that something is missing, to the end.
+    pub(super) fn within(&self, place: Place) -> Place {
+        match self.lines.last() {
+            Some(last) if place.line as usize > self.lines.len() => {
+                super::parse::place(self.lines.len(), last.chars().count())
+            }
+            _ => place,
+        }
+    }
+
     /// Finds a tab in the indentation of a line or of the next one.
     pub(super) fn tab_near(&self, line: usize) -> Option<Place> {
         let near = self.lines.iter().enumerate().skip(line.saturating_sub(1)).take(2);

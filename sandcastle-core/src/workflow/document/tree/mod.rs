@@ -111,6 +111,20 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
+    /// Follows a path such as `steps[2].prompt` as far as it leads, beginning here.
+    pub(super) fn on_the_way<'n>(&'n self, path: &'n str) -> impl Iterator<Item = &'n Self> {
+        let keys = path.split(['.', '[']).filter(|key| !key.is_empty());
+        let below = keys.scan(self, |node, key| {
+            let index = key.strip_suffix(']').and_then(|index| index.parse::<usize>().ok());
+            *node = match index {
+                Some(index) => node.items().get(index)?,
+                None => node.get(key)?,
+            };
+            Some(*node)
+        });
+        std::iter::once(self).chain(below)
+    }
+
     /// Returns the value as JSON has it.
     pub(super) fn to_json(&self) -> Value {
         match &self.content {

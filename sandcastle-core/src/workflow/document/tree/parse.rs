@@ -111,7 +111,7 @@ impl<'a> Builder<'a> {
     fn build(&mut self, text: &'a str) -> Result<(), Stop> {
         for event in Parser::new_from_str(text) {
             let (event, span) = event.map_err(|error| fault(&error, &self.lines))?;
-            let place = place(span.start.line(), span.start.col());
+            let place = self.lines.within(place(span.start.line(), span.start.col()));
             match event {
                 Event::DocumentStart(_) if self.root.is_some() => {
                     let (message, hint) = ("begins a second document", "a file has one workflow");
@@ -209,7 +209,7 @@ impl<'a> Builder<'a> {
     }
 
     fn scalar(&mut self, value: &str, style: ScalarStyle, span: Span) -> Node {
-        let place = place(span.start.line(), span.start.col());
+        let place = self.lines.within(place(span.start.line(), span.start.col()));
         let plain = if style == ScalarStyle::Plain { scalar::read(value) } else { Ok(Plain::Text) };
         let content = match plain {
             Ok(Plain::Null) => Content::Null,
@@ -275,7 +275,8 @@ fn fault(error: &ScanError, lines: &Lines<'_>) -> Stop {
              `{[]}*&!%@|>` or a backtick has to be in quotes"
         }
     };
-    Stop { place: place(mark.line(), mark.col()), message: format!("is no YAML: {info}"), hint }
+    let place = lines.within(place(mark.line(), mark.col()));
+    Stop { place, message: format!("is no YAML: {info}"), hint }
 }
 
 /// A value that is not written at all is found at its key.

@@ -1,0 +1,92 @@
+//! Version 1.0: what placeholders and comparisons name, against the outputs that are there by then.
+
+use serde_json::Value;
+
+use super::super::expression::{Operator, comparison, placeholders};
+use super::super::finding::Severity;
+use super::order::remark;
+use super::reader::{Reader, Remark};
+use super::scope::Scope;
+use super::shape::{Absence, Kinds, Shape};
+
+/// Reads a text. A placeholder of nothing stays in it as it is written, so that it is no more than doubtful.
+pub(super) fn template(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    for place in placeholders(source) {
+        let message = match look(scope, place.step, place.field, place.offset + 1) {
+            Ok(shape) if !shape.is_open() && !is_scalar(&shape) => (
+                format!(
+                    "`{}.{}` is {}, and only scalars are filled in",
+                    place.step,
+                    place.field,
+                    shape.described()
+                ),
+                None,
+            ),
+            Ok(_) => continue,
+            Err(remark) => (remark.message, remark.hint),
+        };
+        let message_of = |message: String| format!("`{}` stays as it is written: {message}", place.written);
+        let (message, hint) = (message_of(message.0), message.1);
+        remarks.push(Remark { severity: Severity::Warning, offset: place.offset, message, hint });
+    }
+    remarks
+}
+
+/// Reads a condition.
+pub(super) fn condition(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {
+    let test = match comparison(source) {
+        Ok(test) => test,
+        Err(flaw) => return vec![remark(flaw)],
+    };
+    let shape = match look(scope, test.step, test.field, test.offset) {
+        Ok(shape) => shape,
+        Err(remark) => return vec![remark],
+    };
+    let literal = match &test.literal {
+        Value::Null => Shape::null(),
+        Value::Bool(_) => Shape::boolean(),
+        Value::Number(_) => Shape::number(),
+        Value::String(text) => Shape::literal(text),
+        Value::Array(_) | Value::Object(_) => Shape::unknown(),
+    };
+    let equality = matches!(test.operator, Operator::Equal | Operator::NotEqual);
+    let ordered =
+        (literal.kinds().number && shape.kinds().number) || (literal.kinds().text && shape.kinds().text);
+    let equal = (literal.null && shape.null) || same(literal.kinds(), shape.kinds());
+    let mut remarks = Vec::new();
+    if let Ok(Some(Absence::NotRun(step))) = scope.root(test.step).map(|output| output.absent) {
+        let message = format!("the step `{step}` may not have run");
+        remarks.push(Remark { severity: Severity::Warning, offset: test.offset, message, hint: None });
+    }
+    if shape.is_open() || (if equality { equal } else { ordered }) {
+        return remarks;
+    }
+    let never = if equality { "which never equals" } else { "which is neither less nor greater than" };
+    let message =
+        format!("`{}.{}` is {}, {never} {}", test.step, test.field, shape.described(), test.literal);
+    remarks.push(Remark { severity: Severity::Error, offset: test.offset, message, hint: None });
+    remarks
+}
+
+/// What a field is, or why it cannot be read.
+fn look<'c>(scope: &Scope<'c, '_>, step: &str, field: &str, offset: usize) -> Result<Shape<'c>, Remark> {
+    let error = |message, hint| Remark { severity: Severity::Error, offset, message, hint };
+    let output = scope.root(step).map_err(|unknown| error(unknown.message, Some(unknown.hint)))?;
+    let mut reader = Reader::new(scope);
+    let shape = reader.within(&output, field, &format!("`{step}`"), offset);
+    match reader.remarks.pop() {
+        Some(remark) => Err(remark),
+        None => Ok(shape),
+    }
+}
+
+fn is_scalar(shape: &Shape<'_>) -> bool {
+    let kinds = shape.kinds();
+    kinds.text || kinds.number || kinds.boolean || shape.null
+}
+
+/// Here a boolean is no number.
+fn same(one: Kinds, other: Kinds) -> bool {
+    (one.text && other.text) || (one.number && other.number) || (one.boolean && other.boolean)
+}
