@@ -3,7 +3,8 @@
 //! A run writes down what it is about to own before it owns it (`writer`, with the words of `note`), into
 //! `.sandcastle/runs/<id>/journal.jsonl`. After a `SIGKILL` of its process somebody else reads it (`reader`), looks at what
 //! is there now (`remains`; git is asked by `ground`), saves what nobody else holds (`rescue`) and tidies up (`clean`).
-//! [`Runs`] is the door, [`RunReport`] what it tells; `shelf` is the folder, `scratch` what runs keep elsewhere for a moment.
+//! `workflow` glances at what workflows write there. [`Runs`] is the door, [`RunReport`] what it tells; `shelf` is the folder,
+//! `scratch` what runs keep elsewhere for a moment.
 //!
 //! Three rules hold everywhere. A journal is a claim: nothing is done because it says so, only because git, the kernel
 //! and it agree. What is not known is never removed. And nothing is ever merged from here.
@@ -26,14 +27,18 @@ mod workflow;
 mod writer;
 
 pub(crate) use self::note::{Begun, Fate, Format, Note, NotedCommit, Origin};
+#[cfg(feature = "workflow")]
+pub(crate) use self::orphans::end_orphans_of;
 pub(crate) use self::orphans::{Orphans, orphans_in};
 pub use self::report::{
     Answer, BranchLeft, Cleaned, CleanedItem, LandingLeft, LandingState, Outcome, ProcessLeft, Recovery,
-    Rescued, RescuedWork, RunReport, RunState, SandboxLeft, SessionLeft, WorktreeLeft,
+    Rescued, RescuedWork, RunReport, RunState, SandboxLeft, SessionLeft, WorkflowLeft, WorkflowStepLeft,
+    WorktreeLeft,
 };
 pub use self::runs::{Removal, Runs};
 #[cfg(feature = "workflow")]
 pub(crate) use self::shelf::trim;
+#[cfg(feature = "workflow")]
 pub(crate) use self::workflow::{WORKFLOW_RECORD, WORKFLOW_VERSION, WorkflowHead};
 pub(crate) use self::writer::Journal;
 #[cfg(feature = "workflow")]

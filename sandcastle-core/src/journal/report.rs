@@ -107,12 +107,38 @@ pub struct RunReport {
     pub answer: Option<Answer>,
     /// The landing of its commits, once that was begun.
     pub landing: Option<LandingLeft>,
+    /// What the workflow did, if it is the run of one. Its agents have runs of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<WorkflowLeft>,
     /// Notes of a newer version, as they stand in the journal.
     pub unknown_notes: Vec<Value>,
     /// How many lines of the journal are no notes; the last line of a killed run may be one.
     pub damaged_lines: usize,
     /// What could not be looked at. What is not known is never removed.
     pub warnings: Vec<String>,
+}
+
+/// Tells how far the run of a workflow came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WorkflowLeft {
+    /// How it stands: `running`, `completed`, `awaiting-approval`, `rejected`, `failed`, `cancelled`, or `interrupted` if its
+    /// process is gone and never said how it ended.
+    pub status: String,
+    /// Whether there is something to go on with.
+    pub can_be_resumed: bool,
+    /// The steps that had begun, in that order.
+    pub steps: Vec<WorkflowStepLeft>,
+}
+
+/// Tells how a step of a workflow stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WorkflowStepLeft {
+    /// Its name.
+    pub step: String,
+    /// How it stands: `running`, `completed`, `awaiting-approval`, `rejected`, `failed`, `cancelled`, or `interrupted`.
+    pub status: String,
 }
 
 /// Describes a worktree that is still there.
@@ -251,6 +277,7 @@ impl RunReport {
             session: None,
             answer: None,
             landing: None,
+            workflow: None,
             unknown_notes: Vec::new(),
             damaged_lines: 0,
             warnings: Vec::new(),
@@ -293,6 +320,12 @@ impl RunReport {
         }
         for sandbox in &self.sandboxes {
             left.push(format!("the sandbox {} of {}", sandbox.id, sandbox.provider));
+        }
+        if let Some(workflow) = self.workflow.as_ref().filter(|workflow| workflow.can_be_resumed) {
+            left.push(match workflow.status.as_str() {
+                "awaiting-approval" => "a workflow that waits for an approval".to_owned(),
+                _ => "a workflow that can be resumed".to_owned(),
+            });
         }
         if self.state == RunState::Died && !self.recovered {
             left.extend(self.answer.as_ref().map(|_| "an answer".to_owned()));

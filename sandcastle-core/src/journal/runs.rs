@@ -14,6 +14,7 @@ use super::remains::{self, InUse};
 use super::report::{Cleaned, CleanedItem, Recovery, RunReport};
 use super::rescue::{self, Saved};
 use super::shelf;
+use super::workflow;
 use super::writer::{self, JOURNAL};
 use crate::config::{ConfigDir, Kept};
 use crate::error::{Error, ErrorKind, Result};
@@ -110,7 +111,8 @@ impl Runs {
                 }
             });
         }
-        reports.reverse();
+        reports.extend(self.workflows()?);
+        reports.sort_unstable_by(|one, other| other.id.cmp(&one.id));
         Ok(reports)
     }
 
@@ -121,6 +123,9 @@ impl Runs {
     /// # Errors
     /// [`ErrorKind::InvalidOptions`] when there is no such run, [`ErrorKind::Git`] when git fails.
     pub async fn show(&self, id: &RunId) -> Result<RunReport> {
+        if let Some(report) = self.workflow(id) {
+            return Ok(report);
+        }
         let all = self.read_all()?;
         let in_use = in_use(&all);
         match self.find(all, id)? {
@@ -141,6 +146,11 @@ impl Runs {
     /// [`ErrorKind::InvalidOptions`] when there is no such run or it goes on, [`ErrorKind::Git`] when git fails,
     /// [`ErrorKind::Io`] when its journal cannot be read.
     pub async fn recover(&self, id: &RunId) -> Result<Recovery> {
+        if self.workflow(id).is_some() {
+            let message = format!("recover the run {id}: it is that of a workflow, which keeps what is done");
+            return Err(Error::new(ErrorKind::InvalidOptions, message)
+                .with_hint("resume it; the runs of its agents are recovered like any other"));
+        }
         self.exists(&self.read_all()?, id)?;
         let _lock = self.lock().await?;
         let all = self.read_all()?;
@@ -205,10 +215,18 @@ impl Runs {
 
     async fn sweep(&self, only: Option<&RunId>, removal: Removal, force: Force) -> Result<Cleaned> {
         let mut cleaned = Cleaned::default();
-        if let Some(id) = only {
+        let is_workflow = only.is_some_and(|id| self.workflow(id).is_some());
+        if let Some(id) = only.filter(|_| !is_workflow) {
             self.exists(&self.read_all()?, id)?;
         }
         let _lock = self.lock().await?;
+        for report in self.workflows()?.filter(|report| only.is_none_or(|only| *only == report.id)) {
+            let folder = self.folder.join(report.id.as_str());
+            workflow::clean(&report, &folder, (removal, force), &mut cleaned)?;
+        }
+        if is_workflow {
+            return Ok(cleaned);
+        }
         let all = self.read_all()?;
         let (in_use, alive) = (in_use(&all), alive(&all));
         let unnamed = Unnamed::beside(&all, &self.folder);
@@ -253,18 +271,21 @@ impl Runs {
         Ok(cleaned)
     }
 
+    /// Looks at the run of a workflow; `None` if it is none of one.
+    fn workflow(&self, id: &RunId) -> Option<RunReport> {
+        let folder = self.folder.join(id.as_str());
+        workflow::is_in(&folder).then(|| workflow::report(id, &folder))
+    }
+
+    /// Looks at the runs of all workflows, the oldest first.
+    fn workflows(&self) -> Result<impl Iterator<Item = RunReport>> {
+        Ok(self.ids()?.into_iter().filter_map(|id| self.workflow(&id)))
+    }
+
     /// Reads all journals, the oldest first.
     fn read_all(&self) -> Result<Vec<Read>> {
-        let unreadable = |error| {
-            Error::new(ErrorKind::Io, format!("read the runs in `{}`", self.folder.display()))
-                .with_source(error)
-        };
-        if fs::symlink_metadata(&self.folder).is_ok_and(|metadata| metadata.is_symlink()) {
-            return Err(unreadable(std::io::Error::other("the folder is a symbolic link")));
-        }
-        let ids = shelf::ids(&self.folder).map_err(unreadable)?;
+        let ids = self.ids()?.into_iter().filter(|id| !workflow::is_in(&self.folder.join(id.as_str())));
         Ok(ids
-            .into_iter()
             .map(|id| {
                 let read = reader::read(&self.folder.join(id.as_str()), &id);
                 (id, read)
@@ -272,6 +293,18 @@ impl Runs {
             // A run may be forgotten while its folder is read.
             .filter(|(id, read)| read.is_ok() || fs::symlink_metadata(self.folder.join(id.as_str())).is_ok())
             .collect())
+    }
+
+    /// Lists all runs, the oldest first.
+    fn ids(&self) -> Result<Vec<RunId>> {
+        let unreadable = |error| {
+            Error::new(ErrorKind::Io, format!("read the runs in `{}`", self.folder.display()))
+                .with_source(error)
+        };
+        if fs::symlink_metadata(&self.folder).is_ok_and(|metadata| metadata.is_symlink()) {
+            return Err(unreadable(std::io::Error::other("the folder is a symbolic link")));
+        }
+        shelf::ids(&self.folder).map_err(unreadable)
     }
 
     fn find(&self, all: Vec<Read>, id: &RunId) -> Result<Result<History, String>> {

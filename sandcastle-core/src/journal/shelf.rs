@@ -13,6 +13,7 @@ use rustix::fs::OFlags;
 use serde::Deserialize;
 
 use super::note::Note;
+use super::workflow::{self, WORKFLOW_RECORD, WORKFLOW_UNBORN};
 use super::writer::{JOURNAL, UNBORN};
 use crate::id::RunId;
 
@@ -39,7 +40,9 @@ pub(crate) fn trim(runs: &Path) {
     let Ok(ids) = ids(runs) else { return };
     for id in ids.iter().take(ids.len().saturating_sub(KEPT)) {
         let folder = runs.join(id.as_str());
-        if left_nothing(&folder.join(JOURNAL)).unwrap_or_default() {
+        if left_nothing(&folder.join(JOURNAL)).unwrap_or_default()
+            || came_to_its_end(&folder.join(WORKFLOW_RECORD)).unwrap_or_default()
+        {
             let _ = forget(&folder);
         }
     }
@@ -50,7 +53,7 @@ pub(super) fn forget(folder: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(folder)?.is_dir() {
         return Err(io::Error::other("it is not a folder"));
     }
-    for name in [JOURNAL, UNBORN] {
+    for name in [JOURNAL, UNBORN, WORKFLOW_RECORD, WORKFLOW_UNBORN] {
         match fs::remove_file(folder.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -59,20 +62,33 @@ pub(super) fn forget(folder: &Path) -> io::Result<()> {
     fs::remove_dir(folder)
 }
 
-/// Reads the last line alone, since there may be a whole answer before it.
+/// Tells whether a journal says that nothing was left.
 fn left_nothing(journal: &Path) -> io::Result<bool> {
     #[derive(Deserialize)]
     struct Last {
         #[serde(flatten)]
         note: Note,
     }
+    let note = serde_json::from_slice::<Last>(last_line(&tail(journal)?)).map(|last| last.note);
+    Ok(matches!(note, Ok(Note::Ended { keeps: false, .. })))
+}
+
+/// Tells whether the record of a workflow says that there is nothing to go on with.
+fn came_to_its_end(record: &Path) -> io::Result<bool> {
+    Ok(workflow::is_final(last_line(&tail(record)?)))
+}
+
+/// Reads the end of a file alone, since there may be a whole answer before it.
+fn tail(file: &Path) -> io::Result<Vec<u8>> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mut file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(journal)?;
+    let mut file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(file)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail)?;
-    let last = tail.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    let note = serde_json::from_slice::<Last>(last).map(|last| last.note);
-    Ok(matches!(note, Ok(Note::Ended { keeps: false, .. })))
+    Ok(tail)
+}
+
+fn last_line(tail: &[u8]) -> &[u8] {
+    tail.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default()
 }

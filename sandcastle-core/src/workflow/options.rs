@@ -30,8 +30,6 @@ pub struct WorkflowOptions {
     pub(crate) input: Value,
     pub(crate) trigger: Value,
     pub(crate) vars: Map<String, Value>,
-    /// Variables that are set as texts.
-    pub(crate) texts: Vec<(String, String)>,
     pub(crate) providers: Option<Arc<dyn Providers>>,
     pub(crate) approver: Option<Approver>,
     pub(crate) decisions: Vec<(StepName, Decision)>,
@@ -105,7 +103,6 @@ impl WorkflowOptions {
             input: Value::String(String::new()),
             trigger: Value::Null,
             vars: Map::new(),
-            texts: Vec::new(),
             providers: None,
             approver: None,
             decisions: Vec::new(),
@@ -132,13 +129,6 @@ impl WorkflowOptions {
     /// Sets a variable that the workflow declares.
     pub fn var(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.vars.insert(name.into(), value.into());
-        self
-    }
-
-    /// Sets a variable that the workflow declares from a text, as a command line has it: one whose type allows for texts
-    /// gets it as it is, for any other it is read as JSON.
-    pub fn var_text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
-        self.texts.push((name.into(), text.into()));
         self
     }
 

@@ -85,6 +85,7 @@ fn program_of(stage: &Stage<'_>, kind: &ToolStep) -> Result<Program, Fault> {
     }
     let mut program = Program::new(name).args(args).cwd(folder(stage, kind)?);
     program.removed_env.extend(DROPPED_VARIABLES.iter().map(Into::into));
+    program.env.extend(stage.record.mark());
     for (name, value) in &kind.env {
         program = program.env(name, stage.render_text(value, "env")?);
     }

@@ -4,6 +4,7 @@
 //! tear only the last line. The file is locked for as long as the run lives, by the kernel, which lets go of it in whatever
 //! way the process ends.
 
+use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -21,7 +22,7 @@ use crate::config::{ConfigDir, Kept};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::RunId;
 use crate::journal::{self, WORKFLOW_RECORD, WorkflowHead};
-use crate::process::ProcessIdentity;
+use crate::process::{Mark, ProcessIdentity};
 
 /// The largest record that is read.
 const MAX_BYTES: u64 = 256 << 20;
@@ -37,6 +38,8 @@ pub(in crate::workflow) struct Record {
     file: File,
     path: PathBuf,
     runs: PathBuf,
+    /// What everything carries that the run starts.
+    mark: Option<Mark>,
     ended: AtomicBool,
 }
 
@@ -60,13 +63,14 @@ impl Record {
         document: Value,
     ) -> Result<Self> {
         let head = WorkflowHead::of(run, name, folder);
+        let mark = Mark::parse(&head.mark);
         let head = Head { head, given: given.clone(), document };
         let runs = config.make(Kept::Runs)?;
         let path = runs.join(run.as_str()).join(WORKFLOW_RECORD);
         let made = journal::create(&runs, run, WORKFLOW_RECORD, &head);
         let made = made.and_then(|file| file.sync_data().map(|()| file));
         let file = made.map_err(|error| io_error("begin", &path, error))?;
-        Ok(Self { file, path, runs, ended: AtomicBool::new(false) })
+        Ok(Self { file, path, runs, mark, ended: AtomicBool::new(false) })
     }
 
     /// Goes on with the record of a run that is over, and returns what is in it.
@@ -100,7 +104,8 @@ impl Record {
         }
         // What follows must not be joined to a line that was torn.
         file.set_len(past.whole).map_err(|error| io_error("mend", &path, error))?;
-        Ok((Self { file, path, runs, ended: AtomicBool::new(false) }, past))
+        // Until it is gone on with, there is no end to be noted.
+        Ok((Self { file, path, runs, mark: past.mark.clone(), ended: AtomicBool::new(true) }, past))
     }
 
     /// Writes a note.
@@ -116,12 +121,19 @@ impl Record {
         write().map_err(|error| io_error("write", &self.path, error))
     }
 
+    /// Returns the variable by which what the run starts is found again.
+    pub(in crate::workflow) fn mark(&self) -> Option<(OsString, OsString)> {
+        self.mark.as_ref().map(Mark::variable)
+    }
+
     /// Notes that this process goes on with the run.
     ///
     /// # Errors
     /// As [`Record::write`].
     pub(in crate::workflow) fn resumed(&self, document: Value) -> Result<()> {
-        self.write(&Note::Resumed { owner: ProcessIdentity::own(), document })
+        self.write(&Note::Resumed { owner: ProcessIdentity::own(), document })?;
+        self.ended.store(false, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Writes how the run ended, and forgets the oldest of those that left nothing.

@@ -79,7 +79,9 @@ fn saved(recovery: &Recovery) -> Value {
 }
 
 fn died(runs: Vec<RunReport>) -> Vec<RunId> {
-    let died = runs.into_iter().filter(|run| run.state == RunState::Died && !run.recovered);
+    // A workflow is resumed.
+    let is_dead = |run: &RunReport| run.state == RunState::Died && !run.recovered && run.workflow.is_none();
+    let died = runs.into_iter().filter(is_dead);
     died.map(|run| run.id).collect()
 }
 

@@ -36,7 +36,7 @@ fn row(run: &RunReport) -> [String; 6] {
         run.id.to_string(),
         state(run).to_owned(),
         run.age().map_or_else(|| "-".to_owned(), age),
-        cell(run.agent.as_deref()),
+        cell(worker(run).as_deref()),
         cell(run.branch.as_deref()),
         if left.is_empty() {
             run.error.as_deref().map_or_else(|| "-".to_owned(), short)
@@ -46,7 +46,20 @@ fn row(run: &RunReport) -> [String; 6] {
     ]
 }
 
+/// Who did the work: an agent, or a workflow by its name.
+fn worker(run: &RunReport) -> Option<String> {
+    match &run.workflow {
+        Some(_) => Some(format!("workflow {}", run.name.as_deref().unwrap_or_default())),
+        None => run.agent.clone(),
+    }
+}
+
 fn state(run: &RunReport) -> &'static str {
+    match run.workflow.as_ref().map(|workflow| workflow.status.as_str()) {
+        Some("awaiting-approval") => return "waiting",
+        Some("rejected") => return "rejected",
+        _ => {}
+    }
     match (run.state, run.outcome) {
         (RunState::Finished, Some(Outcome::Done)) => "done",
         (RunState::Finished, Some(Outcome::Failed)) => "failed",
@@ -81,7 +94,9 @@ fn age(age: Duration) -> String {
 pub(crate) fn run(run: &RunReport) -> String {
     let mut lines = Lines::default();
     describe(run, &mut lines);
-    if run.state == RunState::Died && !run.recovered {
+    if run.workflow.as_ref().is_some_and(|workflow| workflow.can_be_resumed) {
+        lines.add("next", format_args!("sandcastle workflow run FILE --resume {}", run.id));
+    } else if run.state == RunState::Died && !run.recovered {
         lines.add("next", format_args!("sandcastle runs recover {}", run.id));
     }
     lines.some("resume", resume(run));
@@ -96,6 +111,9 @@ fn describe(run: &RunReport, lines: &mut Lines) {
     lines.some("name", run.name.as_ref());
     let model = run.model.as_ref().map_or_else(String::new, |model| format!(" ({model})"));
     lines.some("agent", run.agent.as_ref().map(|agent| format!("{agent}{model}")));
+    for step in run.workflow.iter().flat_map(|workflow| &workflow.steps) {
+        lines.add("step", format_args!("{} {}", step.step, step.status));
+    }
     lines.some("pid", run.pid.filter(|_| run.state == RunState::Running));
     let target =
         run.target_branch.as_ref().map_or_else(String::new, |target| format!(", to land on {target}"));
