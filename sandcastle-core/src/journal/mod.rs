@@ -26,6 +26,8 @@ mod workflow;
 mod writer;
 
 pub(crate) use self::note::{Begun, Fate, Format, Note, NotedCommit, Origin};
+#[cfg(feature = "workflow")]
+pub(crate) use self::orphans::end_orphans_of;
 pub(crate) use self::orphans::{Orphans, orphans_in};
 pub use self::report::{
     Answer, BranchLeft, Cleaned, CleanedItem, LandingLeft, LandingState, Outcome, ProcessLeft, Recovery,

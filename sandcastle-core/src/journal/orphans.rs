@@ -10,6 +10,8 @@ use super::shelf;
 use crate::config::{ConfigDir, Kept};
 use crate::id::RunId;
 use crate::process::Leftovers;
+#[cfg(feature = "workflow")]
+use crate::process::ProcessIdentity;
 
 /// The programs of a run that was killed.
 #[derive(Debug)]
@@ -33,4 +35,16 @@ pub(crate) fn orphans_in(config: &ConfigDir, worktree: &Path) -> Option<Orphans>
             let processes: Vec<u32> = left.into_iter().map(|process| process.pid).collect();
             (!processes.is_empty()).then_some(Orphans { run: run.id, processes })
         })
+}
+
+/// Ends the programs that the runs of a process have left at work which was killed, and tells how many there were.
+#[cfg(feature = "workflow")]
+pub(crate) async fn end_orphans_of(config: &ConfigDir, owner: &ProcessIdentity) -> usize {
+    let runs = config.place_of(Kept::Runs);
+    let ids = shelf::ids(&runs).unwrap_or_default().into_iter();
+    let killed = ids
+        .filter_map(|id| reader::read(&runs.join(id.as_str()), &id).ok())
+        .filter(|run| run.head.owner == *owner && run.life == Life::Gone && run.ended.is_none());
+    let marks: Vec<_> = killed.flat_map(|run| run.marks).collect();
+    if marks.is_empty() { 0 } else { Leftovers::of(marks).end().await }
 }

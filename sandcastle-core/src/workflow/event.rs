@@ -57,7 +57,7 @@ pub enum WorkflowEvent {
         /// What.
         request: ApprovalRequest,
     },
-    /// A step has ended, in whatever way.
+    /// A step has ended, in whatever way. Told also of one that was taken from the record of an earlier run, and began there.
     StepEnded {
         /// How.
         record: Box<StepRecord>,

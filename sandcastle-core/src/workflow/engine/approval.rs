@@ -3,7 +3,7 @@
 //! A decision is written down before anything follows from it, so nobody is asked the same twice. Where nobody is there, the
 //! question ends the way that it stands in, and other ways go on.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::super::definition::{ApprovalStep, Step};
 use super::super::event::WorkflowEvent;
 use super::super::options::{ApprovalReason, ApprovalRequest, Decision};
 use super::super::outcome::StepStatus;
-use super::super::record::{Deed, Note, Verdict};
+use super::super::record::{Decided, Deed, Note, Verdict};
 use super::fault::Halt;
 use super::stage::Stage;
 use super::work::shortfall_words;
@@ -47,7 +47,7 @@ impl Stage<'_> {
         let message =
             format!("The answer of the step `{}` is not certain enough ({why}). Go on with it?", step.name);
         let request = ApprovalRequest { step: step.name.to_string(), reason, message };
-        let earlier = std::time::Duration::try_from_secs_f64(deed.seconds).unwrap_or_default();
+        let earlier = Duration::try_from_secs_f64(deed.seconds).unwrap_or_default();
         let begun = Instant::now().checked_sub(earlier).unwrap_or_else(Instant::now);
         self.ask(step, request, &mut deed, begun).await?;
         self.complete(step, output, &deed)
@@ -82,8 +82,7 @@ impl Stage<'_> {
         let known = self.past.as_ref().and_then(|past| past.decided.get(name));
         let decision = match (given, known) {
             (Some(given), _) => given,
-            (None, Some((Verdict::Approved, note))) => return Ok(Decision::Approve { note: note.clone() }),
-            (None, Some((Verdict::Rejected, note))) => return Ok(Decision::Reject { note: note.clone() }),
+            (None, Some(known)) => return Ok(repeated(known)),
             (None, None) => {
                 self.tell(WorkflowEvent::ApprovalAsked { request: request.clone() });
                 let Some(ask) = &self.approver else { return Ok(Decision::Later) };
@@ -101,5 +100,14 @@ impl Stage<'_> {
         };
         self.write(step, &Note::Decided { step: name.to_owned(), verdict, remark: remark.clone() })?;
         Ok(decision)
+    }
+}
+
+/// Returns what was decided before.
+fn repeated(known: &Decided) -> Decision {
+    let note = known.remark.clone();
+    match known.verdict {
+        Verdict::Approved => Decision::Approve { note },
+        Verdict::Rejected => Decision::Reject { note },
     }
 }

@@ -4,6 +4,7 @@
 //! ask for is one list of findings. Only what a list makes no sense of is an error by itself: a run that was cancelled, a folder
 //! that is not there, and a record that cannot be resumed.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -49,6 +50,9 @@ pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Resu
     let (made, missing) = Made::of(workflow, options.providers.as_deref());
     own.extend(missing.iter().map(|(step, error)| cannot_be_had(step, error)));
     let mut others = decisions_for_nobody(workflow, &options.decisions);
+    if options.max_parallel == Some(0) {
+        others.push(Finding::error("max_parallel", None, "`max_parallel` is at least 1"));
+    }
     if let Err(error) = &repository {
         others.extend(agents_without_a_repository(workflow, error));
     }
@@ -64,7 +68,12 @@ pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Resu
     let mut warnings = refuse(workflow, own, others)?;
     warnings.extend(uncorrected(&made, workflow));
     let secrets = Secrets::of(&options.secrets, NoSandbox::new().inherited_env())?;
-    let (run, record, past) = recorded(workflow, (&config, &folder), &given, resumed).await?;
+    let (run, record, past, left) = recorded(workflow, (&config, &folder), &given, resumed).await?;
+    if left > 0 {
+        warnings.push(format!(
+            "the process that had the run was killed: {left} processes that it left were ended"
+        ));
+    }
     let stage = Stage::new(Props {
         workflow,
         run,
@@ -172,10 +181,8 @@ fn given_twice(options: &WorkflowOptions, past: &Past) -> Vec<Finding> {
 
 /// A step that is done and has changed since would make an output count that it would not give any more.
 fn changed_since(workflow: &Workflow, past: &Past, now: &Value) -> Vec<Finding> {
-    let finished = past.done.iter().chain(&past.held);
-    let changed = finished.filter(|(name, finished)| step_of(now, name) != Some(&finished.was));
-    let mut names: Vec<_> = changed.map(|(name, _)| name).collect();
-    names.sort_unstable();
+    let changed = past.settled().filter(|(name, was)| step_of(now, name) != Some(*was));
+    let names: BTreeSet<_> = changed.map(|(name, _)| name).collect();
     let finding = |name: &String| {
         let step = workflow.all_steps().find(|step| step.name.as_str() == name);
         let what = if step.is_some() { "has changed" } else { "is gone" };
@@ -205,24 +212,24 @@ fn refuse(workflow: &Workflow, own: Vec<Finding>, others: Vec<Finding>) -> Resul
     Err(error.with_source(findings))
 }
 
-/// Begins a record, or goes on with one.
+/// Begins a record, or goes on with one; tells how many processes a killed run had left.
 async fn recorded(
     workflow: &Workflow,
     (config, folder): (&ConfigDir, &Path),
     given: &Given,
     resumed: Option<(RunId, (Record, Past))>,
-) -> Result<(RunId, Record, Option<Past>)> {
+) -> Result<(RunId, Record, Option<Past>, usize)> {
     match resumed {
         None => {
             let run = RunId::generate();
             let record = Record::begin(config, &run, (&workflow.name, folder), given, describe(workflow))?;
-            Ok((run, record, None))
+            Ok((run, record, None, 0))
         }
         Some((run, (record, past))) => {
-            // Commands of the earlier run may live on if it was killed; they must not be at work beside those of this one.
-            past.end_leftovers().await;
+            // What was at work when the earlier process was killed must not be at work beside what is done now.
+            let left = past.end_leftovers(config).await;
             record.resumed(describe(workflow))?;
-            Ok((run, record, Some(past)))
+            Ok((run, record, Some(past), left))
         }
     }
 }

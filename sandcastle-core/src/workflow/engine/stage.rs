@@ -170,8 +170,9 @@ impl<'w> Stage<'w> {
         record.error = said.map(|said| self.audience.hide(said));
         let status = word(status).to_owned();
         let note = Note::StepEnded { step: name.to_owned(), status, error: record.error.clone() };
+        let written = self.write(step, &note);
         self.end(record);
-        self.write(step, &note)
+        written
     }
 
     fn end(&self, record: StepRecord) {

@@ -16,5 +16,5 @@ mod writer;
 pub(super) use self::deed::Deed;
 pub(super) use self::description::{describe, step_of};
 pub(super) use self::note::{Given, Note, Verdict};
-pub(super) use self::reader::{Finished, Past};
+pub(super) use self::reader::{Decided, Past};
 pub(super) use self::writer::Record;

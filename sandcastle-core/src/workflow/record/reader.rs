@@ -10,8 +10,9 @@ use serde_json::Value;
 use super::deed::Deed;
 use super::description::step_of;
 use super::note::{Given, Head, Note, Verdict};
+use crate::config::ConfigDir;
 use crate::id::RunId;
-use crate::journal::WORKFLOW_VERSION;
+use crate::journal::{self, WORKFLOW_VERSION};
 use crate::process::{Leftovers, Mark, ProcessIdentity, are_own};
 
 /// What a run had done by the time it ended.
@@ -26,7 +27,7 @@ pub(in crate::workflow) struct Past {
     pub(in crate::workflow) done: HashMap<String, Finished>,
     /// The answers that wait for somebody's consent.
     pub(in crate::workflow) held: HashMap<String, Finished>,
-    pub(in crate::workflow) decided: HashMap<String, (Verdict, String)>,
+    pub(in crate::workflow) decided: HashMap<String, Decided>,
     /// The steps that had begun and are not done.
     pub(in crate::workflow) begun: HashSet<String>,
     /// Those of them of which nothing says how they ended.
@@ -46,6 +47,23 @@ pub(in crate::workflow) struct Finished {
     pub(in crate::workflow) deed: Deed,
     /// What the step was by then.
     pub(in crate::workflow) was: Value,
+}
+
+/// What somebody has decided.
+#[derive(Clone, Debug)]
+pub(in crate::workflow) struct Decided {
+    pub(in crate::workflow) verdict: Verdict,
+    pub(in crate::workflow) remark: String,
+    /// What the step that asked was by then.
+    pub(in crate::workflow) was: Value,
+}
+
+impl Past {
+    /// Returns each step on which a person or the run has come to an end, and what it was by then.
+    pub(in crate::workflow) fn settled(&self) -> impl Iterator<Item = (&String, &Value)> {
+        let finished = self.done.iter().chain(&self.held).map(|(name, it)| (name, &it.was));
+        finished.chain(self.decided.iter().map(|(name, it)| (name, &it.was)))
+    }
 }
 
 /// Reads a record.
@@ -106,11 +124,14 @@ fn is_of_a_newer_version(line: &[u8]) -> bool {
 }
 
 impl Past {
-    /// Ends the commands that the run started and that live, if its process was killed.
-    pub(in crate::workflow) async fn end_leftovers(&self) {
+    /// Ends what the run started and what lives on because its process was killed, its agents among it; tells how many
+    /// processes those were.
+    pub(in crate::workflow) async fn end_leftovers(&self, config: &ConfigDir) -> usize {
+        let agents = journal::end_orphans_of(config, &self.owner).await;
         // Whoever resumes a workflow from a command of the same workflow is not ended by that.
-        if let Some(mark) = self.mark.clone().filter(|mark| !are_own(std::slice::from_ref(mark))) {
-            Leftovers::of([mark]).end().await;
+        match self.mark.clone().filter(|mark| !are_own(std::slice::from_ref(mark))) {
+            Some(mark) => agents + Leftovers::of([mark]).end().await,
+            None => agents,
         }
     }
 
@@ -134,13 +155,18 @@ impl Past {
             }
             Note::StepEnded { step, .. } => _ = self.torn.remove(&step),
             Note::Decided { step, verdict, remark } => {
-                self.decided.insert(step, (verdict, remark));
+                let was = self.was(&step);
+                self.decided.insert(step, Decided { verdict, remark, was });
             }
             Note::Ended { .. } => {}
         }
     }
 
     fn finished(&self, step: &str, output: Value, deed: Deed) -> Finished {
-        Finished { output, deed, was: step_of(&self.document, step).cloned().unwrap_or_default() }
+        Finished { output, deed, was: self.was(step) }
+    }
+
+    fn was(&self, step: &str) -> Value {
+        step_of(&self.document, step).cloned().unwrap_or_default()
     }
 }

@@ -104,7 +104,8 @@ impl Record {
         }
         // What follows must not be joined to a line that was torn.
         file.set_len(past.whole).map_err(|error| io_error("mend", &path, error))?;
-        Ok((Self { file, path, runs, mark: past.mark.clone(), ended: AtomicBool::new(false) }, past))
+        // Until it is gone on with, there is no end to be noted.
+        Ok((Self { file, path, runs, mark: past.mark.clone(), ended: AtomicBool::new(true) }, past))
     }
 
     /// Writes a note.
@@ -130,7 +131,9 @@ impl Record {
     /// # Errors
     /// As [`Record::write`].
     pub(in crate::workflow) fn resumed(&self, document: Value) -> Result<()> {
-        self.write(&Note::Resumed { owner: ProcessIdentity::own(), document })
+        self.write(&Note::Resumed { owner: ProcessIdentity::own(), document })?;
+        self.ended.store(false, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Writes how the run ended, and forgets the oldest of those that left nothing.
