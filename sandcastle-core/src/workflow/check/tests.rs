@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::definition::{Guardrails, Step, WorkflowVersion};
+use super::super::definition::{Guardrails, Mark, Step, WorkflowVersion};
 use super::super::finding::{Place, Severity};
 use super::*;
 use crate::output::OutputSpec;
@@ -234,13 +234,14 @@ fn steps_are_read_when_they_are_done() {
 fn findings_stand_at_the_very_word() {
     let mut made = workflow("");
     let source = "Sort:\n  {{ triage.severty }} {{ triage.severity == \"hihg\" }}\n";
-    let lines = vec![Place { line: 10, column: 5 }, Place { line: 11, column: 7 }];
+    let mark = |offset, line, column| Mark { offset, place: Place { line, column } };
+    let marks = vec![mark(0, 10, 5), mark(6, 11, 7)];
     made.steps[1] = model("next", source);
     if let super::super::definition::StepKind::Model(step) = &mut made.steps[1].kind {
-        step.prompt.lines = lines;
+        step.prompt.marks = marks;
     }
     let places: Vec<_> = made.check().as_slice().iter().map(|finding| finding.place.unwrap()).collect();
-    assert_eq!(places, [Place { line: 11, column: 19 }, Place { line: 11, column: 50 }]);
+    assert_eq!(places, [Place { line: 11, column: 19 }, Place { line: 11, column: 52 }]);
 }
 
 #[test]

@@ -26,7 +26,7 @@ use self::files::{Folder, NoFolder, PromptFiles, read_bounded};
 use self::report::{Path, Report};
 use self::tree::{Content, Node};
 use super::definition::{Workflow, WorkflowVersion};
-use super::finding::{Findings, Place, Severity};
+use super::finding::{Finding, Findings, Place, Severity};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Workflow {
@@ -111,7 +111,8 @@ impl Workflow {
         if is_whole {
             // What the structure has made wrong is not said again in other words.
             let more = workflow.check().0.into_iter().filter(|finding| !report.covers(&finding.path));
-            more.collect::<Vec<_>>().into_iter().for_each(|finding| report.add(finding));
+            let more: Vec<_> = more.map(|finding| located(finding, &root)).collect();
+            more.into_iter().for_each(|finding| report.add(finding));
         }
         let name = if root.get("name").is_some() { Name::Given } else { Name::Default };
         (Some((workflow, name)), report.into_findings())
@@ -136,6 +137,16 @@ fn version(root: &Node) -> WorkflowVersion {
             WorkflowVersion::V1_0
         }
         _ => WorkflowVersion::V1_1,
+    }
+}
+
+/// Gives a finding the place of the very key, where all that is known of it is its step.
+fn located(finding: Finding, root: &Node) -> Finding {
+    let places = root.places(&finding.path);
+    match (finding.place, places.split_last()) {
+        (Some(place), Some((_, around))) if !around.contains(&place) => finding,
+        (_, Some((nearest, _))) => Finding { place: Some(*nearest), ..finding },
+        (_, None) => finding,
     }
 }
 

@@ -15,6 +15,8 @@ const MAX_SHOWN_CHARS: usize = 60;
 pub(super) struct Report {
     findings: Vec<Finding>,
     more: usize,
+    /// Places of which all has been said, though it was said at another one.
+    settled: Vec<String>,
 }
 
 impl Report {
@@ -47,13 +49,21 @@ impl Report {
         self.more == 0 && !self.findings.iter().any(|finding| is_below(&finding.path, &at.0))
     }
 
+    /// Takes note that what has been said explains whatever is wrong at exactly this place.
+    pub(super) fn settle(&mut self, at: &Path) {
+        if self.settled.len() < MAX_FINDINGS {
+            self.settled.push(at.to_string());
+        }
+    }
+
     /// Tells whether something was found at this place or around it, so that more about it would only repeat that.
     pub(super) fn covers(&self, path: &str) -> bool {
-        self.findings.iter().any(|finding| {
-            // What a step is of no known kind has, nobody knows.
+        let is_around = |finding: &Finding| {
+            // What a step of no known kind has, nobody knows.
             let around = finding.path.strip_suffix(".type").unwrap_or(&finding.path);
             is_below(path, around)
-        })
+        };
+        self.settled.iter().any(|settled| settled == path) || self.findings.iter().any(is_around)
     }
 
     pub(super) fn into_findings(self) -> Findings {
@@ -83,6 +93,12 @@ impl Path {
 
     pub(super) fn index(&self, index: usize) -> Self {
         Self(format!("{}[{index}]", self.0))
+    }
+
+    /// The path without its last key.
+    pub(super) fn parent(&self) -> Self {
+        let end = self.0.rfind(['.', '[']).unwrap_or_default();
+        Self(self.0.get(..end).unwrap_or_default().to_owned())
     }
 }
 

@@ -29,7 +29,9 @@ impl Builder<'_> {
                 contract::open(&name),
             ),
         };
-        let confidence_gate = node.get("confidence_gate").and_then(Node::boolean).unwrap_or_default();
+        // Where the output is not known, there is no telling whether it has a confidence.
+        let is_known = contract.as_ref().is_none_or(|contract| contract.place.is_some());
+        let confidence_gate = is_known && node.get("confidence_gate").and_then(Node::boolean) == Some(true);
         Step { name, kind, contract, confidence_gate, path: at.to_string(), place: Some(node.place) }
     }
 
@@ -99,6 +101,7 @@ impl Builder<'_> {
             Ok(text) => Text::of(text),
             Err(trouble) => {
                 self.report.error(&at.key("prompt_file"), file.place, trouble.message, trouble.hint);
+                self.report.settle(&at.key("prompt"));
                 nothing()
             }
         }

@@ -36,6 +36,9 @@ impl Holder<'_> {
             (Shape::Variable, Content::Map(_)) => self.group(node, &VARIABLE, at),
             (Shape::Steps, Content::List(steps)) => {
                 self.has_items(node, at);
+                if steps.is_empty() {
+                    self.report.settle(&at.parent());
+                }
                 steps.iter().enumerate().for_each(|(index, step)| self.step(step, &at.index(index)));
             }
             (Shape::List(item), Content::List(items)) => {
@@ -70,6 +73,7 @@ impl Holder<'_> {
             if !values::is_name(&entry.key) {
                 let message = format!("`{}` cannot be a name here", shown(&entry.key));
                 self.report.error(&at, entry.place, message, values::NAME_HINT);
+                self.report.settle(&at.parent());
             }
             self.shape(&entry.value, shape, &at);
         }
@@ -184,6 +188,9 @@ impl Holder<'_> {
         };
         let list = format!("its keys are {}", listed(all()));
         let advice = foreign_keyword(&entry.key).filter(|_| group.keys.iter().any(|key| key.name == "anyOf"));
+        if let Some(meant) = meant {
+            self.report.settle(&at.key(meant));
+        }
         let hint = match (meant, advice) {
             (Some(meant), _) => format!("did you mean `{meant}`? {list}"),
             (None, Some(advice)) => format!("{advice}; {list}"),

@@ -27,6 +27,9 @@ impl Holder<'_> {
     pub(super) fn value(&mut self, node: &Node, shape: Shape, at: &Path) {
         if let (Err(misfit), false) = (judge(node, shape), matches!(node.content, Content::Unreadable)) {
             self.report.error(at, node.place, misfit.message, misfit.hint);
+            if let Shape::Steps | Shape::Name = shape {
+                self.report.settle(&at.parent());
+            }
         }
     }
 }

@@ -111,6 +111,23 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
+    /// Finds the place of what a path such as `steps[2].prompt` leads to, as far as it leads, and the places on the way there.
+    pub(super) fn places(&self, path: &str) -> Vec<Place> {
+        let mut places = vec![self.place];
+        let mut node = self;
+        for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
+            let index = step.strip_suffix(']').and_then(|index| index.parse::<usize>().ok());
+            let next = match index {
+                Some(index) => node.items().get(index),
+                None => node.get(step),
+            };
+            let Some(next) = next else { break };
+            node = next;
+            places.push(node.place);
+        }
+        places
+    }
+
     /// Returns the value as JSON has it.
     pub(super) fn to_json(&self) -> Value {
         match &self.content {
