@@ -9,7 +9,9 @@ use super::shape::{Absence, Digits, Items, Shape, Texts};
 
 /// Reads a filter with its arguments.
 pub(super) fn filter<'c>(reader: &mut Reader<'_, 'c, '_>, filter: &Spanned<Filter<'_>>) -> Shape<'c> {
-    let (Some(expr), Some(known)) = (&filter.expr, filter_named(filter.name)) else { return Shape::unknown() };
+    let (Some(expr), Some(known)) = (&filter.expr, filter_named(filter.name)) else {
+        return Shape::unknown();
+    };
     let at = range(filter.span()).start;
     if matches!(known.name, "default" | "d") {
         let mut value = reader.look(expr);
@@ -21,7 +23,8 @@ pub(super) fn filter<'c>(reader: &mut Reader<'_, 'c, '_>, filter: &Spanned<Filte
     drop(arguments(reader, &filter.args));
     if !value.is_open() && !takes(known.takes, &value) {
         let wanted = wanted(known.takes);
-        let message = format!("`{}` takes {wanted}, and {} is {}", known.name, named(expr), value.described());
+        let message =
+            format!("`{}` takes {wanted}, and {} is {}", known.name, named(expr), value.described());
         let hint = (known.takes == Takes::Text).then(|| "`|string` makes a text of anything".to_owned());
         reader.error(at, message, hint);
         return Shape::unknown();
@@ -38,7 +41,9 @@ fn arguments<'c>(reader: &mut Reader<'_, 'c, '_>, args: &[CallArg<'_>]) -> Vec<S
     for arg in args {
         match arg {
             CallArg::Pos(expr) => shapes.push(reader.value(expr)),
-            CallArg::Kwarg(_, expr) | CallArg::PosSplat(expr) | CallArg::KwargSplat(expr) => drop(reader.value(expr)),
+            CallArg::Kwarg(_, expr) | CallArg::PosSplat(expr) | CallArg::KwargSplat(expr) => {
+                drop(reader.value(expr))
+            }
         }
     }
     shapes
@@ -129,14 +134,22 @@ fn follow<'c>(reader: &mut Reader<'_, 'c, '_>, item: Shape<'c>, path: &str, offs
         shape = reader.within(&shape, name, "an item", offset);
         if shape.absent.take().is_some() {
             let message = format!("`{name}` may not be there in each of the items");
-            reader.warning(offset, message, Some("go through them with `{% for %}`, and give it a default".to_owned()));
+            reader.warning(
+                offset,
+                message,
+                Some("go through them with `{% for %}`, and give it a default".to_owned()),
+            );
         }
     }
     shape
 }
 
 /// Reads a test of a value that is there.
-pub(super) fn test<'c>(reader: &mut Reader<'_, 'c, '_>, test: &Spanned<Test<'_>>, value: &Shape<'c>) -> Shape<'c> {
+pub(super) fn test<'c>(
+    reader: &mut Reader<'_, 'c, '_>,
+    test: &Spanned<Test<'_>>,
+    value: &Shape<'c>,
+) -> Shape<'c> {
     let arguments = arguments(reader, &test.args);
     let at = range(test.span()).start;
     let wants = match test.name {
@@ -144,9 +157,12 @@ pub(super) fn test<'c>(reader: &mut Reader<'_, 'c, '_>, test: &Spanned<Test<'_>>
         "odd" | "even" | "divisibleby" => Takes::Number,
         _ => return Shape::boolean(),
     };
-    for (shape, what) in std::iter::once((value, named(&test.expr))).chain(arguments.iter().map(|it| (it, "this".to_owned()))) {
+    for (shape, what) in
+        std::iter::once((value, named(&test.expr))).chain(arguments.iter().map(|it| (it, "this".to_owned())))
+    {
         if !shape.is_open() && !takes(wants, shape) {
-            let message = format!("`{}` takes {}, and {what} is {}", test.name, wanted(wants), shape.described());
+            let message =
+                format!("`{}` takes {}, and {what} is {}", test.name, wanted(wants), shape.described());
             reader.error(at, message, None);
         }
     }

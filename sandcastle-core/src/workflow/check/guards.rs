@@ -32,7 +32,9 @@ pub(super) fn facts(
         [facts(one, answer, catalogue, path_of), facts(other, answer, catalogue, path_of)].concat()
     };
     match expr {
-        Expr::UnaryOp(not) if matches!(not.op, UnaryOpKind::Not) => facts(&not.expr, !answer, catalogue, path_of),
+        Expr::UnaryOp(not) if matches!(not.op, UnaryOpKind::Not) => {
+            facts(&not.expr, !answer, catalogue, path_of)
+        }
         Expr::BinOp(binary) => match (binary.op, answer) {
             (BinOpKind::ScAnd, true) | (BinOpKind::ScOr, false) => both(&binary.left, &binary.right),
             (BinOpKind::Eq, _) => of_equality(&binary.left, &binary.right, answer, catalogue, path_of),
@@ -44,13 +46,19 @@ pub(super) fn facts(
         Expr::Test(test) => match (path_of(&test.expr), test.name, answer) {
             (Some(path), "defined", true) | (Some(path), "undefined", false) => vec![Fact::There(path)],
             (Some(path), "none", false) => vec![Fact::NotNull(path)],
-            (Some(path), "string" | "number" | "integer" | "float" | "boolean" | "mapping" | "sequence", true) => {
+            (
+                Some(path),
+                "string" | "number" | "integer" | "float" | "boolean" | "mapping" | "sequence",
+                true,
+            ) => {
                 vec![Fact::NotNull(path)]
             }
             _ => Vec::new(),
         },
         // What is true is not null, and has something in it.
-        expr if answer => path_of(expr).map(|path| vec![Fact::NotNull(path.clone()), Fact::NotEmpty(path)]).unwrap_or_default(),
+        expr if answer => path_of(expr)
+            .map(|path| vec![Fact::NotNull(path.clone()), Fact::NotEmpty(path)])
+            .unwrap_or_default(),
         _ => Vec::new(),
     }
 }
@@ -92,7 +100,8 @@ fn of_length(
     path_of: &dyn Fn(&Expr<'_>) -> Option<String>,
 ) -> Vec<Fact> {
     let (Expr::Filter(filter), Expr::Const(bound)) = (one, other) else { return Vec::new() };
-    let counts = matches!(filter.name, "length" | "count") && bound.value.as_i64().is_some_and(|bound| bound >= least);
+    let counts =
+        matches!(filter.name, "length" | "count") && bound.value.as_i64().is_some_and(|bound| bound >= least);
     let path = filter.expr.as_ref().filter(|_| counts).and_then(path_of);
     path.map(|path| vec![Fact::NotEmpty(path)]).unwrap_or_default()
 }

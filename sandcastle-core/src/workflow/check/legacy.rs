@@ -7,16 +7,22 @@ use super::super::finding::Severity;
 use super::order::remark;
 use super::reader::{Reader, Remark};
 use super::scope::Scope;
-use super::shape::{Kinds, Shape};
+use super::shape::{Absence, Kinds, Shape};
 
 /// Reads a text. A placeholder of nothing stays in it as it is written, so that it is no more than doubtful.
 pub(super) fn template(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {
     let mut remarks = Vec::new();
     for place in placeholders(source) {
         let message = match look(scope, place.step, place.field, place.offset + 1) {
-            Ok(shape) if !shape.is_open() && !is_scalar(&shape) => {
-                (format!("`{}.{}` is {}, and only scalars are filled in", place.step, place.field, shape.described()), None)
-            }
+            Ok(shape) if !shape.is_open() && !is_scalar(&shape) => (
+                format!(
+                    "`{}.{}` is {}, and only scalars are filled in",
+                    place.step,
+                    place.field,
+                    shape.described()
+                ),
+                None,
+            ),
             Ok(_) => continue,
             Err(remark) => (remark.message, remark.hint),
         };
@@ -45,14 +51,22 @@ pub(super) fn condition(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {
         Value::Array(_) | Value::Object(_) => Shape::unknown(),
     };
     let equality = matches!(test.operator, Operator::Equal | Operator::NotEqual);
-    let ordered = (literal.kinds().number && shape.kinds().number) || (literal.kinds().text && shape.kinds().text);
+    let ordered =
+        (literal.kinds().number && shape.kinds().number) || (literal.kinds().text && shape.kinds().text);
     let equal = (literal.null && shape.null) || same(literal.kinds(), shape.kinds());
+    let mut remarks = Vec::new();
+    if let Ok(Some(Absence::NotRun(step))) = scope.root(test.step).map(|output| output.absent) {
+        let message = format!("the step `{step}` may not have run");
+        remarks.push(Remark { severity: Severity::Warning, offset: test.offset, message, hint: None });
+    }
     if shape.is_open() || (if equality { equal } else { ordered }) {
-        return Vec::new();
+        return remarks;
     }
     let never = if equality { "which never equals" } else { "which is neither less nor greater than" };
-    let message = format!("`{}.{}` is {}, {never} {}", test.step, test.field, shape.described(), test.literal);
-    vec![Remark { severity: Severity::Error, offset: test.offset, message, hint: None }]
+    let message =
+        format!("`{}.{}` is {}, {never} {}", test.step, test.field, shape.described(), test.literal);
+    remarks.push(Remark { severity: Severity::Error, offset: test.offset, message, hint: None });
+    remarks
 }
 
 /// What a field is, or why it cannot be read.

@@ -60,15 +60,27 @@ pub(super) fn compared<'c>(
     compare(reader, comparison, left, right);
 }
 
-fn equality<'c>(reader: &mut Reader<'_, 'c, '_>, left: Side<'_, 'c, '_>, right: Side<'_, 'c, '_>, equal: bool) -> Shape<'c> {
+fn equality<'c>(
+    reader: &mut Reader<'_, 'c, '_>,
+    left: Side<'_, 'c, '_>,
+    right: Side<'_, 'c, '_>,
+    equal: bool,
+) -> Shape<'c> {
     compare(reader, Comparison::Equality, left, right);
     match (left.1.only_texts(), right.1.only_texts()) {
-        (Some(one), Some(other)) if one.len() == 1 && one == other && !left.1.null && !right.1.null => Shape::always(equal),
+        (Some(one), Some(other)) if one.len() == 1 && one == other && !left.1.null && !right.1.null => {
+            Shape::always(equal)
+        }
         _ => Shape::boolean(),
     }
 }
 
-fn compare(reader: &mut Reader<'_, '_, '_>, comparison: Comparison, left: Side<'_, '_, '_>, right: Side<'_, '_, '_>) {
+fn compare(
+    reader: &mut Reader<'_, '_, '_>,
+    comparison: Comparison,
+    left: Side<'_, '_, '_>,
+    right: Side<'_, '_, '_>,
+) {
     if comparison == Comparison::Membership {
         return membership(reader, left, right);
     }
@@ -85,11 +97,17 @@ fn compare(reader: &mut Reader<'_, '_, '_>, comparison: Comparison, left: Side<'
     }
 }
 
-fn never(reader: &mut Reader<'_, '_, '_>, comparison: Comparison, left: Side<'_, '_, '_>, right: Side<'_, '_, '_>) {
+fn never(
+    reader: &mut Reader<'_, '_, '_>,
+    comparison: Comparison,
+    left: Side<'_, '_, '_>,
+    right: Side<'_, '_, '_>,
+) {
     let at = if is_literal(left.0) && !is_literal(right.0) { left.0 } else { right.0 };
     let ((one, shape), (other, kind)) = if is_literal(left.0) { (right, left) } else { (left, right) };
     let is = format!("{} is {}", named(one), shape.described());
-    let and_other = if is_literal(other) { kind.described() } else { format!("{}, {}", named(other), kind.described()) };
+    let and_other =
+        if is_literal(other) { kind.described() } else { format!("{}, {}", named(other), kind.described()) };
     if comparison == Comparison::Equality && (shape.null || kind.null) && is_none(left.0, right.0) {
         return reader.warning(offset_of(at), format!("{is}, and never null"), None);
     }
@@ -138,9 +156,14 @@ fn membership(reader: &mut Reader<'_, '_, '_>, left: Side<'_, '_, '_>, right: Si
     let texts = Kinds { text: true, ..Kinds::default() };
     let fits = (!kinds.text && !kinds.object) || one.kinds().meet(texts);
     let item = item_of(holder);
-    let fits = if kinds.list { item.is_open() || item.null || one.kinds().meet(item.kinds()) || (kinds.text && fits) } else { fits };
+    let fits = if kinds.list {
+        item.is_open() || item.null || one.kinds().meet(item.kinds()) || (kinds.text && fits)
+    } else {
+        fits
+    };
     if !one.is_open() && !one.null && !fits {
-        let message = format!("{} is {}, which is never in {}", named(left.0), one.described(), holder.described());
+        let message =
+            format!("{} is {}, which is never in {}", named(left.0), one.described(), holder.described());
         return reader.error(offset_of(left.0), message, None);
     }
     if kinds.list && !kinds.text && !kinds.object && !matches!(right.0, Expr::List(_)) {
@@ -198,9 +221,17 @@ fn arithmetic<'c>(
     shape
 }
 
-pub(super) fn arithmetic_of_one<'c>(reader: &mut Reader<'_, 'c, '_>, expr: &Expr<'_>, operand: Shape<'c>) -> Shape<'c> {
+pub(super) fn arithmetic_of_one<'c>(
+    reader: &mut Reader<'_, 'c, '_>,
+    expr: &Expr<'_>,
+    operand: Shape<'c>,
+) -> Shape<'c> {
     if !operand.is_open() && operand.number.is_none() {
-        reader.error(offset_of(expr), format!("{} is {}, not a number", named(expr), operand.described()), None);
+        reader.error(
+            offset_of(expr),
+            format!("{} is {}, not a number", named(expr), operand.described()),
+            None,
+        );
         return Shape::unknown();
     }
     if operand.is_open() { operand } else { Shape { number: operand.number, ..Shape::default() } }
@@ -217,7 +248,11 @@ pub(super) fn negated<'c>(operand: &Shape<'c>) -> Shape<'c> {
 pub(super) fn either_operand<'c>(goes_on: bool, left: Shape<'c>, right: Shape<'c>) -> Shape<'c> {
     match left.boolean {
         Some(Truth::Always(answer)) if is_boolean(&left) => {
-            if answer == goes_on { right } else { left }
+            if answer == goes_on {
+                right
+            } else {
+                left
+            }
         }
         // Of a boolean only one answer decides.
         Some(Truth::Either) if is_boolean(&left) => Shape::always(!goes_on).or(right),
@@ -243,7 +278,9 @@ pub(super) fn always(expr: &Expr<'_>, shape: &Shape<'_>) -> Option<bool> {
 /// What is met when a value is gone through: items, the names of fields, letters.
 pub(super) fn item_of<'c>(value: &Shape<'c>) -> Shape<'c> {
     let mut item: Option<Shape<'c>> = None;
-    let mut add = |shape: Shape<'c>| item = Some(item.take().map_or_else(|| shape.clone(), |other| other.or(shape.clone())));
+    let mut add = |shape: Shape<'c>| {
+        item = Some(item.take().map_or_else(|| shape.clone(), |other| other.or(shape.clone())))
+    };
     for items in &value.lists {
         add(match items {
             Items::Schema(nodes) => schema::items(nodes),

@@ -97,15 +97,21 @@ impl<'f> Order<'f> {
     }
 
     /// Reads a condition, and gives what its two answers say.
-    fn condition(&mut self, text: &Text, path: &str, place: Option<Place>, scope: &Scope<'_, '_>) -> [Vec<Fact>; 2] {
+    fn condition(
+        &mut self,
+        text: &Text,
+        path: &str,
+        place: Option<Place>,
+        scope: &Scope<'_, '_>,
+    ) -> [Vec<Fact>; 2] {
         let (remarks, facts) = match self.version {
             WorkflowVersion::V1_0 => (legacy::condition(&text.source, scope), Default::default()),
             WorkflowVersion::V1_1 => match read_expression(&text.source) {
                 Err(flaws) => (flaws.into_iter().map(remark).collect(), Default::default()),
                 Ok(test) => {
                     let mut reader = Reader::new(scope);
-                    reader.condition(&test);
-                    let facts = [true, false].map(|answer| reader.facts_of(&test, answer));
+                    reader.condition(&test.tree);
+                    let facts = [true, false].map(|answer| reader.facts_of(&test.tree, answer));
                     (reader.remarks, facts)
                 }
             },

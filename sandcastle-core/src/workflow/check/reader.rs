@@ -1,7 +1,9 @@
 //! Walks over a template or an expression and says what kind of value each part of it is, against what can be read at its place.
 //! What cannot be is an error; what may not be there is a warning, unless something asked for it before.
 
-use minijinja::machinery::ast::{BinOpKind, Const, Expr, ForLoop, GetItem, IfCond, IfExpr, Slice, Spanned, Stmt, Test};
+use minijinja::machinery::ast::{
+    BinOpKind, Const, Expr, ForLoop, GetItem, IfCond, IfExpr, Slice, Spanned, Stmt, Test,
+};
 use minijinja::machinery::ast::{GetAttr, UnaryOpKind};
 
 use super::super::expression::{instead_of, offset_of, shortened};
@@ -11,7 +13,7 @@ use super::guards::{self, Fact};
 use super::operators;
 use super::schema::{self, Found};
 use super::scope::Scope;
-use super::shape::{Absence, Digits, Fields, Items, Shape};
+use super::shape::{Absence, Digits, Fields, Items, Kinds, Shape};
 
 /// Something that is wrong with an expression, or doubtful.
 #[derive(Clone, Debug)]
@@ -230,7 +232,9 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
         }
         let value = self.look(&test.expr);
         match value.absent {
-            None if !value.is_open() && self.path_of(&test.expr).is_some() => Shape::always(test.name == "defined"),
+            None if !value.is_open() && self.path_of(&test.expr).is_some() => {
+                Shape::always(test.name == "defined")
+            }
             _ => Shape::boolean(),
         }
     }
@@ -276,12 +280,18 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
         let (mut found, mut known): (Option<Shape<'c>>, Vec<&'c str>) = (None, Vec::new());
         for fields in &base.objects {
             match field_of(fields, name) {
-                Found::Field(shape) => found = Some(found.map_or_else(|| shape.clone(), |other| other.or(shape.clone()))),
+                Found::Field(shape) => {
+                    found = Some(found.map_or_else(|| shape.clone(), |other| other.or(shape.clone())))
+                }
                 Found::Nowhere(names) => known.extend(names),
             }
         }
         let Some(mut shape) = found else {
-            self.error(offset, format!("{of} has no `{}`", shortened(name)), Some(instead_of(name, known.iter().copied())));
+            self.error(
+                offset,
+                format!("{of} has no `{}`", shortened(name)),
+                Some(instead_of(name, known.iter().copied())),
+            );
             return Shape::unknown();
         };
         let kinds = base.kinds();
@@ -309,8 +319,8 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
             let shape = self.within(&base, name, &of, offset);
             return self.knowledge_of(expr, shape);
         }
-        let kinds = base.kinds();
-        if base.is_open() || kinds.object {
+        let (kinds, index) = (base.kinds(), literal.and_then(|literal| literal.as_i64()));
+        if base.is_open() || (kinds.object && index.is_none()) {
             return Shape::unknown();
         }
         if !kinds.list && !kinds.text {
@@ -321,7 +331,7 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
             self.error(offset, format!("an item of a list has a number, not {}", key.described()), None);
         }
         let shape = operators::item_of(&base);
-        let Some(index) = literal.and_then(|literal| literal.as_i64()) else { return shape };
+        let Some(index) = index else { return shape };
         let needs = u64::try_from(index).map_or_else(|_| index.unsigned_abs(), |index| index.saturating_add(1));
         let is_there = needs <= least_of(&base) || (needs == 1 && self.is_not_empty(&item.expr, &base));
         self.knowledge_of(expr, if is_there { shape } else { shape.because(Absence::Short) })
@@ -331,7 +341,9 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
     pub(super) fn is_not_empty(&self, expr: &Expr<'_>, value: &Shape<'_>) -> bool {
         let path = self.path_of(expr);
         let is_known = |fact: &Fact| matches!(fact, Fact::NotEmpty(known) if Some(known) == path.as_ref());
-        least_of(value) > 0 || self.facts.iter().any(is_known)
+        let kinds = value.kinds();
+        let has_items = !kinds.object && !kinds.number && !kinds.boolean;
+        least_of(value) > 0 || (has_items && self.facts.iter().any(is_known))
     }
 
     fn slice(&mut self, slice: &Slice<'_>) -> Shape<'c> {
@@ -339,7 +351,11 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
         for bound in [&slice.start, &slice.stop, &slice.step].into_iter().flatten() {
             let number = self.value(bound);
             if !number.is_open() && !number.null && !number.kinds().number {
-                self.error(offset_of(bound), format!("a slice needs integers, not {}", number.described()), None);
+                self.error(
+                    offset_of(bound),
+                    format!("a slice needs integers, not {}", number.described()),
+                    None,
+                );
             }
         }
         let kinds = base.kinds();
@@ -347,18 +363,29 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
             let message = format!("{} is {}, which has no items", named(&slice.expr), base.described());
             self.error(offset_of(&slice.expr), message, None);
         }
-        let lists = if base.lists.is_empty() { Vec::new() } else { vec![Items::Each(Box::new(operators::item_of(&base)))] };
-        Shape { unknown: base.is_open() || base.null, text: base.text.map(|_| super::shape::Texts::Any), lists, ..Shape::default() }
+        let lists = if base.lists.is_empty() {
+            Vec::new()
+        } else {
+            vec![Items::Each(Box::new(operators::item_of(&base)))]
+        };
+        Shape {
+            unknown: base.is_open() || base.null,
+            text: base.text.map(|_| super::shape::Texts::Any),
+            lists,
+            ..Shape::default()
+        }
     }
 
     /// Adds what conditions said of a value.
     fn knowledge_of(&self, expr: &Expr<'_>, mut shape: Shape<'c>) -> Shape<'c> {
         let Some(path) = self.path_of(expr) else { return shape };
         let output = path.strip_prefix("steps.");
-        if self.facts.iter().any(|fact| fact.shows(&path) || output.is_some_and(|output| fact.shows(output))) {
+        if self.facts.iter().any(|fact| fact.shows(&path) || output.is_some_and(|output| fact.shows(output)))
+        {
             shape.absent = None;
         }
-        let not_null = |fact: &Fact| matches!(fact, Fact::NotNull(known) | Fact::NotEmpty(known) if *known == path);
+        let not_null =
+            |fact: &Fact| matches!(fact, Fact::NotNull(known) | Fact::NotEmpty(known) if *known == path);
         let within = |fact: &Fact| fact.shows(&path) && !matches!(fact, Fact::There(known) if *known == path);
         if self.facts.iter().any(|fact| not_null(fact) || within(fact)) {
             shape.null = false;
@@ -423,8 +450,12 @@ fn absent(what: &str, absence: &Absence) -> (String, String) {
     let ask = format!("ask `{} is defined` first, or give it a default", what.trim_matches('`'));
     match absence {
         Absence::Optional => (format!("{what} may not be there, since it is not required"), ask),
-        Absence::NotRun(step) => (format!("the step `{step}` may not have run"), format!("ask `{step} is defined` first")),
-        Absence::OfNull(of) => (format!("{of} may be null, which has no fields"), "give it a default".to_owned()),
+        Absence::NotRun(step) => {
+            (format!("the step `{step}` may not have run"), format!("ask `{step} is defined` first"))
+        }
+        Absence::OfNull(of) => {
+            (format!("{of} may be null, which has no fields"), "give it a default".to_owned())
+        }
         Absence::Short => (format!("{what} may not be there, since the list may be shorter"), ask),
     }
 }
@@ -447,7 +478,7 @@ fn least_of(value: &Shape<'_>) -> u64 {
         Items::Each(_) => 0,
         Items::Pair(..) => 2,
     };
-    let is_list = !value.null && !value.kinds().text && !value.kinds().object;
+    let is_list = !value.null && value.kinds() == Kinds { list: true, ..Kinds::default() };
     value.lists.iter().map(of).min().filter(|_| is_list).unwrap_or(0)
 }
 
@@ -456,7 +487,9 @@ fn literal_shape<'c>(literal: &Const) -> Shape<'c> {
     match value.kind() {
         minijinja::value::ValueKind::None => Shape::null(),
         minijinja::value::ValueKind::Bool => Shape::always(value.is_true()),
-        minijinja::value::ValueKind::Number if value.is_integer() => Shape { number: Some(Digits::Integer), ..Shape::default() },
+        minijinja::value::ValueKind::Number if value.is_integer() => {
+            Shape { number: Some(Digits::Integer), ..Shape::default() }
+        }
         minijinja::value::ValueKind::Number => Shape::number(),
         minijinja::value::ValueKind::String => Shape::literal(value.as_str().unwrap_or_default()),
         _ => Shape::unknown(),

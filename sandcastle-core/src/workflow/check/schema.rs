@@ -54,7 +54,9 @@ fn ways_of_all<'s>(nodes: &[Node<'s>], left: usize) -> Option<Vec<Vec<Node<'s>>>
         if ways.len().checked_mul(more.len())? > MAX_WAYS {
             return None;
         }
-        let join = |one: &Vec<Node<'s>>| more.iter().map(|other| [one.as_slice(), other].concat()).collect::<Vec<_>>();
+        let join = |one: &Vec<Node<'s>>| {
+            more.iter().map(|other| [one.as_slice(), other].concat()).collect::<Vec<_>>()
+        };
         ways = ways.iter().flat_map(join).collect();
     }
     Some(ways)
@@ -81,7 +83,8 @@ fn ways_of(node: Node<'_>, left: usize) -> Option<Vec<Vec<Node<'_>>>> {
         if ways.len().checked_mul(part.len())? > MAX_WAYS {
             return None;
         }
-        let join = |one: &Vec<_>| part.iter().map(|other| [one.as_slice(), other].concat()).collect::<Vec<_>>();
+        let join =
+            |one: &Vec<_>| part.iter().map(|other| [one.as_slice(), other].concat()).collect::<Vec<_>>();
         ways = ways.iter().flat_map(join).collect();
     }
     Some(ways)
@@ -100,9 +103,13 @@ fn plain<'s>(nodes: &[Node<'s>]) -> Shape<'s> {
             let named: BTreeSet<&str> = values.iter().map(|value| kind_of(value)).collect();
             kinds = Some(kinds.map_or_else(|| named.clone(), |kinds| meet(&kinds, &named)));
             let some: BTreeSet<_> = values.iter().filter_map(|value| value.as_str()).collect();
-            texts = Some(texts.map_or_else(|| some.clone(), |texts| texts.intersection(&some).copied().collect()));
+            texts = Some(
+                texts.map_or_else(|| some.clone(), |texts| texts.intersection(&some).copied().collect()),
+            );
             let some: BTreeSet<_> = values.iter().filter_map(|value| value.as_bool()).collect();
-            truths = Some(truths.map_or_else(|| some.clone(), |truths| truths.intersection(&some).copied().collect()));
+            truths = Some(
+                truths.map_or_else(|| some.clone(), |truths| truths.intersection(&some).copied().collect()),
+            );
         }
     }
     let Some(kinds) = kinds else { return Shape::unknown() };
@@ -127,7 +134,9 @@ fn plain<'s>(nodes: &[Node<'s>]) -> Shape<'s> {
 
 /// The kinds that both name; every integer is a number.
 fn meet<'k>(one: &BTreeSet<&'k str>, other: &BTreeSet<&'k str>) -> BTreeSet<&'k str> {
-    let has = |kinds: &BTreeSet<&str>, kind: &str| kinds.contains(kind) || (kind == "integer" && kinds.contains("number"));
+    let has = |kinds: &BTreeSet<&str>, kind: &str| {
+        kinds.contains(kind) || (kind == "integer" && kinds.contains("number"))
+    };
     one.union(other).copied().filter(|kind| has(one, kind) && has(other, kind)).collect()
 }
 
@@ -171,7 +180,8 @@ pub(super) enum Found<'s> {
 /// says so: an output is made by those who see nothing but the schema.
 pub(super) fn field<'s>(nodes: &[Node<'s>], name: &str) -> Found<'s> {
     let properties = |node: &Node<'s>| node.keyword("properties").and_then(Value::as_object);
-    let declared: Vec<_> = nodes.iter().filter_map(|node| Some(node.at(properties(node)?.get(name)?))).collect();
+    let declared: Vec<_> =
+        nodes.iter().filter_map(|node| Some(node.at(properties(node)?.get(name)?))).collect();
     if !declared.is_empty() {
         let shape = read(&declared);
         let filled = |node: &Node<'_>| node.defaults == Defaults::Filled && node.keyword("default").is_some();
@@ -179,8 +189,10 @@ pub(super) fn field<'s>(nodes: &[Node<'s>], name: &str) -> Found<'s> {
         return Found::Field(if is_there { shape } else { shape.because(Absence::Optional) });
     }
     let is_there = nodes.iter().any(|node| requires(*node, name));
-    let more: Vec<_> = nodes.iter().filter_map(|node| Some(node.at(node.keyword("additionalProperties")?))).collect();
-    let known: Vec<&str> = nodes.iter().filter_map(properties).flat_map(|map| map.keys().map(String::as_str)).collect();
+    let more: Vec<_> =
+        nodes.iter().filter_map(|node| Some(node.at(node.keyword("additionalProperties")?))).collect();
+    let known: Vec<&str> =
+        nodes.iter().filter_map(properties).flat_map(|map| map.keys().map(String::as_str)).collect();
     if nodes.iter().any(|node| says_more(*node)) || (more.is_empty() && (known.is_empty() || is_there)) {
         return Found::Field(Shape::unknown());
     }
@@ -220,7 +232,9 @@ pub(super) fn values<'s>(nodes: &[Node<'s>]) -> Shape<'s> {
     for node in nodes {
         for (word, value) in node.keywords().into_iter().flatten() {
             match word.as_str() {
-                "properties" => shapes.extend(value.as_object().into_iter().flat_map(Map::values).map(|it| read(&[node.at(it)]))),
+                "properties" => shapes.extend(
+                    value.as_object().into_iter().flat_map(Map::values).map(|it| read(&[node.at(it)])),
+                ),
                 "additionalProperties" if *value == false => {}
                 "additionalProperties" => shapes.push(read(&[node.at(value)])),
                 "patternProperties" | "unevaluatedProperties" => shapes.push(Shape::unknown()),

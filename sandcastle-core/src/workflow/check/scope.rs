@@ -132,10 +132,15 @@ impl<'c, 'w> Scope<'c, 'w> {
             "input" if workflow.source.is_some() => Ok(Shape::text()),
             "input" | "trigger" | "steps" => Ok(Shape::unknown()),
             "vars" => Ok(Shape::object(Fields::Only(
-                workflow.vars.iter().map(|var| (var.name.as_str(), read(&[Node::root(&var.schema, Defaults::Left)]))).collect(),
+                workflow
+                    .vars
+                    .iter()
+                    .map(|var| (var.name.as_str(), read(&[Node::root(&var.schema, Defaults::Left)])))
+                    .collect(),
             ))),
             name => self.step(name, |entry| {
-                let defaults = entry.step.contract.as_ref().map_or(Defaults::Left, |contract| contract.defaults);
+                let defaults =
+                    entry.step.contract.as_ref().map_or(Defaults::Left, |contract| contract.defaults);
                 read(&[Node::root(&entry.output, defaults)])
             }),
         }

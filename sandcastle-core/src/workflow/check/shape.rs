@@ -127,8 +127,10 @@ impl<'s> Shape<'s> {
     pub(super) fn or(mut self, other: Self) -> Self {
         self.unknown |= other.unknown;
         self.null |= other.null;
-        self.boolean = either(self.boolean, other.boolean, |one, other| if one == other { one } else { Truth::Either });
-        self.number = either(self.number, other.number, |one, other| if one == other { one } else { Digits::Any });
+        self.boolean =
+            either(self.boolean, other.boolean, |one, other| if one == other { one } else { Truth::Either });
+        self.number =
+            either(self.number, other.number, |one, other| if one == other { one } else { Digits::Any });
         self.text = either(self.text, other.text, |one, other| match (one, other) {
             (Texts::Only(mut one), Texts::Only(other)) => {
                 one.extend(other);

@@ -35,7 +35,13 @@ impl<'w> Structure<'w, '_> {
         self.found.push(Finding::error(path, place, message));
     }
 
-    fn error_with(&mut self, path: impl Into<String>, place: Option<Place>, message: impl Into<String>, hint: &str) {
+    fn error_with(
+        &mut self,
+        path: impl Into<String>,
+        place: Option<Place>,
+        message: impl Into<String>,
+        hint: &str,
+    ) {
         self.found.push(Finding::error(path, place, message).with_hint(hint));
     }
 
@@ -57,11 +63,18 @@ impl<'w> Structure<'w, '_> {
         for var in &self.workflow.vars {
             let path = format!("vars.{}", shortened(&var.name));
             if !is_name(&var.name) {
-                let message = format!("the name `{}` has other characters than letters, digits and `_`", shortened(&var.name));
+                let message = format!(
+                    "the name `{}` has other characters than letters, digits and `_`",
+                    shortened(&var.name)
+                );
                 self.error(path.clone(), var.place, message);
             }
             if names.contains(&var.name.as_str()) {
-                self.error(path.clone(), var.place, format!("there are two variables `{}`", shortened(&var.name)));
+                self.error(
+                    path.clone(),
+                    var.place,
+                    format!("there are two variables `{}`", shortened(&var.name)),
+                );
             }
             names.push(var.name.as_str());
             self.default(&path, var.place, &var.schema, var.default.as_ref());
@@ -113,9 +126,19 @@ impl<'w> Structure<'w, '_> {
             let hint = "a name has letters, digits and `_`, and does not begin with a digit";
             self.error_with(path, step.place, format!("`{shown}` is no name of a step"), hint);
         } else if RESERVED.contains(&name) {
-            self.error_with(path, step.place, format!("expressions know `{name}` as something else"), "choose another name");
+            self.error_with(
+                path,
+                step.place,
+                format!("expressions know `{name}` as something else"),
+                "choose another name",
+            );
         } else if WORDS.contains(&name) {
-            self.error_with(path, step.place, format!("`{name}` is a word of expressions"), "choose another name");
+            self.error_with(
+                path,
+                step.place,
+                format!("`{name}` is a word of expressions"),
+                "choose another name",
+            );
         }
         match self.names.get(name) {
             Some((_, Some(place))) => {
@@ -140,7 +163,12 @@ impl<'w> Structure<'w, '_> {
             StepKind::Agent(agent) => self.agent(step, agent, path),
             StepKind::Tool(tool) => {
                 if tool.argv.first().is_none_or(|program| program.source.trim().is_empty()) {
-                    self.error_with(format!("{path}.run"), at, "no program is named", "the first word is the program");
+                    self.error_with(
+                        format!("{path}.run"),
+                        at,
+                        "no program is named",
+                        "the first word is the program",
+                    );
                 }
                 self.env(&tool.env, path, at);
             }
@@ -159,7 +187,12 @@ impl<'w> Structure<'w, '_> {
             self.error(format!("{path}.prompt"), at, "the prompt is empty");
         }
         if matches!(&agent.branching, Branching::Branch(name) if name.trim().is_empty()) {
-            self.error_with(format!("{path}.branch"), at, "the branch has no name", "or say `head` or `merge-to-head`");
+            self.error_with(
+                format!("{path}.branch"),
+                at,
+                "the branch has no name",
+                "or say `head` or `merge-to-head`",
+            );
         }
         match agent.max_iterations {
             Some(0) => self.error(format!("{path}.max_iterations"), at, "`max_iterations` is at least 1"),
@@ -212,7 +245,12 @@ impl<'w> Structure<'w, '_> {
             StepKind::Model(_) | StepKind::Agent(_) | StepKind::Tool(_) => return,
         };
         let message = format!("the output of {kind} has its own schema");
-        self.error_with(format!("{path}.output_schema"), contract.place.or(step.place), message, "leave `output_schema` out");
+        self.error_with(
+            format!("{path}.output_schema"),
+            contract.place.or(step.place),
+            message,
+            "leave `output_schema` out",
+        );
     }
 
     fn gate(&mut self, step: &Step, path: &str) {

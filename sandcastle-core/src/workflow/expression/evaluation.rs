@@ -2,6 +2,7 @@
 //! step and each byte that it makes; the clock ends what fuel does not see, such as comparisons of long texts; and a text
 //! that grows too long is not written to its end.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use serde_json::{Map, Value as Json};
 use super::filters;
 use super::nearest::{instead_of, shortened};
 use super::syntax::{Flaw, Template, read_expression, syntax};
-use super::value::{MAX_SIZE, Roots, Watch, give, too_large, written};
+use super::value::{MAX_SIZE, Watch, give, take, too_large, written};
 
 /// How long a template may take.
 const MAX_TIME: Duration = Duration::from_secs(1);
@@ -34,35 +35,46 @@ pub(super) fn render(source: &str, values: &Map<String, Json>) -> Result<Rendere
     let template = Template::read(source).map_err(|flaws| first(&flaws))?;
     let watch = Watch::new(Instant::now() + MAX_TIME);
     let rendered = match template.sole_source() {
-        Some(expression) => value_of(expression, values, &watch).map(Rendered::Value),
-        None => text_of(source, values, &watch).map(Rendered::Text),
+        Some(expression) => value_of(expression, template.names(), values, &watch).map(Rendered::Value),
+        None => text_of(source, template.names(), values, &watch).map(Rendered::Text),
     };
     rendered.map_err(|error| said(&error, values, &watch))
 }
 
 /// Gives the value of an expression.
 pub(super) fn evaluate(source: &str, values: &Map<String, Json>) -> Result<Json, String> {
-    read_expression(source).map_err(|flaws| first(&flaws))?;
+    let names = read_expression(source).map_err(|flaws| first(&flaws))?.names;
     let watch = Watch::new(Instant::now() + MAX_TIME);
-    value_of(source, values, &watch).map_err(|error| said(&error, values, &watch))
+    value_of(source, &names, values, &watch).map_err(|error| said(&error, values, &watch))
 }
 
-fn value_of(source: &str, values: &Map<String, Json>, watch: &Arc<Watch>) -> Result<Json, Error> {
+/// The names of the values that are read.
+type Names<'s> = BTreeSet<&'s str>;
+
+fn value_of(
+    source: &str,
+    names: &Names<'_>,
+    values: &Map<String, Json>,
+    watch: &Arc<Watch>,
+) -> Result<Json, Error> {
     let expression = environment().compile_expression(source)?;
-    let names = expression.undeclared_variables(false);
-    let value = expression.eval(Roots::new(values, watch).take(&names)?)?;
+    let value = expression.eval(take(names, values, watch)?)?;
     if value.is_undefined() {
         // Only where it is written into a text does `minijinja` say what is undefined.
-        text_of(&format!("{{{{ {source} }}}}"), values, watch)?;
+        text_of(&format!("{{{{ {source} }}}}"), names, values, watch)?;
     }
     in_time(watch, give(&value)?)
 }
 
-fn text_of(source: &str, values: &Map<String, Json>, watch: &Arc<Watch>) -> Result<String, Error> {
+fn text_of(
+    source: &str,
+    names: &Names<'_>,
+    values: &Map<String, Json>,
+    watch: &Arc<Watch>,
+) -> Result<String, Error> {
     let template = environment().template_from_str(source)?;
-    let names = template.undeclared_variables(false);
     let mut sheet = Sheet { text: Vec::new(), watch };
-    template.render_captured_to(Roots::new(values, watch).take(&names)?, &mut sheet)?;
+    template.render_captured_to(take(names, values, watch)?, &mut sheet)?;
     let text = String::from_utf8(sheet.text);
     in_time(watch, text.map_err(|_| Error::new(ErrorKind::WriteFailure, "it is no text"))?)
 }

@@ -1,6 +1,8 @@
 //! What of the syntax of `minijinja` the language has: a walk over a tree that names everything else. What is left has no
 //! function, no assignment, and only filters and tests that are known here.
 
+use std::collections::BTreeSet;
+
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Filter, GetAttr, Spanned, Stmt, Test};
 
 use super::language::{FILTERS, LOOP, TESTS, filter_named, test_named};
@@ -9,23 +11,24 @@ use super::syntax::{Flaw, range};
 
 /// Walks over a tree and collects what is not allowed.
 #[derive(Default)]
-pub(super) struct Rules {
+pub(super) struct Rules<'s> {
     flaws: Vec<Flaw>,
+    names: BTreeSet<&'s str>,
 }
 
-impl Rules {
-    /// Gives back what was read, or everything that is wrong with it.
-    pub(super) fn finish<T>(self, read: T) -> Result<T, Vec<Flaw>> {
-        if self.flaws.is_empty() { Ok(read) } else { Err(self.flaws) }
+impl<'s> Rules<'s> {
+    /// Gives the names with which expressions begin, or everything that is wrong.
+    pub(super) fn finish(self) -> Result<BTreeSet<&'s str>, Vec<Flaw>> {
+        if self.flaws.is_empty() { Ok(self.names) } else { Err(self.flaws) }
     }
 
-    pub(super) fn statements(&mut self, statements: &[Stmt<'_>]) {
+    pub(super) fn statements(&mut self, statements: &[Stmt<'s>]) {
         for statement in statements {
             self.statement(statement);
         }
     }
 
-    fn statement(&mut self, statement: &Stmt<'_>) {
+    fn statement(&mut self, statement: &Stmt<'s>) {
         match statement {
             Stmt::Template(template) => self.statements(&template.children),
             Stmt::EmitExpr(emit) => self.expression(&emit.expr),
@@ -61,7 +64,7 @@ impl Rules {
     }
 
     /// The names of a loop, which hide others of that name.
-    fn target(&mut self, target: &Expr<'_>) {
+    fn target(&mut self, target: &Expr<'s>) {
         match target {
             Expr::Var(_) => {}
             Expr::List(list) => list.items.iter().for_each(|item| self.target(item)),
@@ -73,9 +76,10 @@ impl Rules {
         }
     }
 
-    pub(super) fn expression(&mut self, expr: &Expr<'_>) {
+    pub(super) fn expression(&mut self, expr: &Expr<'s>) {
         match expr {
-            Expr::Var(_) | Expr::Const(_) => {}
+            Expr::Var(name) => drop(self.names.insert(name.id)),
+            Expr::Const(_) => {}
             Expr::Slice(slice) => {
                 self.expression(&slice.expr);
                 let bounds = [&slice.start, &slice.stop, &slice.step];
@@ -128,7 +132,7 @@ impl Rules {
         }
     }
 
-    fn field(&mut self, field: &Spanned<GetAttr<'_>>) {
+    fn field(&mut self, field: &Spanned<GetAttr<'s>>) {
         self.expression(&field.expr);
         if matches!(&field.expr, Expr::Var(name) if name.id == "loop") && !LOOP.contains(&field.name) {
             let at = range(field.span()).end.saturating_sub(field.name.len());
@@ -137,7 +141,7 @@ impl Rules {
         }
     }
 
-    fn filter(&mut self, filter: &Spanned<Filter<'_>>) {
+    fn filter(&mut self, filter: &Spanned<Filter<'s>>) {
         filter.expr.iter().for_each(|expr| self.expression(expr));
         let at = range(filter.span()).start;
         match filter_named(filter.name) {
@@ -156,7 +160,7 @@ impl Rules {
         }
     }
 
-    fn test(&mut self, test: &Spanned<Test<'_>>) {
+    fn test(&mut self, test: &Spanned<Test<'s>>) {
         self.expression(&test.expr);
         let at = range(test.span()).start;
         match test_named(test.name) {
@@ -173,7 +177,7 @@ impl Rules {
         &mut self,
         at: usize,
         name: &str,
-        args: &[CallArg<'_>],
+        args: &[CallArg<'s>],
         (least, most): (usize, usize),
         named: &[&str],
     ) {

@@ -2,6 +2,7 @@
 //! `minijinja` compiles it. Its parser goes deeper with each `-`, `not` and `elif` without a bound of its own, so the words are
 //! counted before it begins.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -54,6 +55,13 @@ pub(super) fn syntax() -> SyntaxConfig {
 pub(crate) struct Template<'s> {
     source: &'s str,
     tree: Stmt<'s>,
+    names: BTreeSet<&'s str>,
+}
+
+/// An expression that the language allows.
+pub(crate) struct Expression<'s> {
+    pub(crate) tree: Expr<'s>,
+    pub(super) names: BTreeSet<&'s str>,
 }
 
 impl<'s> Template<'s> {
@@ -68,10 +76,11 @@ impl<'s> Template<'s> {
         count(source, Begins::WithText)?;
         let tree =
             parse(source, "template", syntax()).map_err(|error| vec![flaw_of(&error, source.len())])?;
-        let template = Self { source, tree };
+        let mut template = Self { source, tree, names: BTreeSet::new() };
         let mut rules = Rules::default();
         rules.statements(template.statements());
-        rules.finish(template)
+        template.names = rules.finish()?;
+        Ok(template)
     }
 
     /// What it consists of.
@@ -82,15 +91,12 @@ impl<'s> Template<'s> {
         }
     }
 
-    /// The expression of a template that is nothing else.
-    pub(crate) fn sole(&self) -> Option<&Expr<'s>> {
-        match self.statements() {
-            [Stmt::EmitExpr(only)] => Some(&only.expr),
-            _ => None,
-        }
+    /// The names with which its expressions begin, those of its loops among them.
+    pub(super) fn names(&self) -> &BTreeSet<&'s str> {
+        &self.names
     }
 
-    /// The text of that expression.
+    /// The text of its expression, if it is nothing else.
     pub(super) fn sole_source(&self) -> Option<&'s str> {
         match self.statements() {
             [Stmt::EmitExpr(only)] => self.source.get(range(only.span())),
@@ -103,7 +109,7 @@ impl<'s> Template<'s> {
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub(crate) fn read_expression(source: &str) -> Result<Expr<'_>, Vec<Flaw>> {
+pub(crate) fn read_expression(source: &str) -> Result<Expression<'_>, Vec<Flaw>> {
     let begin = source.len() - source.trim_start().len();
     if begin == source.len() {
         return Err(vec![Flaw::new(0, "an expression is missing")]);
@@ -116,7 +122,8 @@ pub(crate) fn read_expression(source: &str) -> Result<Expr<'_>, Vec<Flaw>> {
     let tree = parse_expr(source).map_err(|error| vec![flaw_of(&error, source.len())])?;
     let mut rules = Rules::default();
     rules.expression(&tree);
-    rules.finish(tree)
+    let names = rules.finish()?;
+    Ok(Expression { tree, names })
 }
 
 /// Where the word stands that tells an expression from others: the last name of `a.b.c`, the first word of `a.b == 1`.

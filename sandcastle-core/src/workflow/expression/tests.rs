@@ -275,6 +275,15 @@ fn names_of_hostile_objects_do_not_flood_a_message() {
 }
 
 #[test]
+fn everything_that_is_named_is_found_wherever_it_stands() {
+    let values = json!({ "a": [1, 2, 3], "i": 1, "o": { "k": "v" }, "n": "k" });
+    gives("{{ a[:i] }}", values.clone(), json!([1]));
+    gives("{{ (o if a[i:][i] == 3 else n)[n] }}", values.clone(), json!("v"));
+    gives("{{ {n: [a, {'x': i}]} }}", values.clone(), json!({ "k": [[1, 2, 3], { "x": 1 }] }));
+    gives("{% for x in a if x in [i] %}{{ n }}{% else %}{{ o }}{% endfor %}", values, json!("k"));
+}
+
+#[test]
 fn loops_know_themselves() {
     let template = "{% for k, v in o|items %}{{ loop.index }}{{ k }}{{ v }}{% if not loop.last %},{% endif %}{% endfor %}";
     gives(template, json!({ "o": { "b": 1, "a": 2 } }), json!("1b1,2a2"));

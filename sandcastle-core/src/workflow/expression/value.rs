@@ -1,7 +1,7 @@
 //! JSON in and out of expressions. What comes in is looked at in place and never copied back into a template; every look at
 //! it is a moment to see whether the time is up. What goes out is counted before it is made.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,31 +57,23 @@ impl Watch {
     }
 }
 
-/// The values that a template begins with. One that it does not name costs nothing.
-pub(super) struct Roots<'v> {
-    values: &'v serde_json::Map<String, Json>,
-    watch: Arc<Watch>,
-}
-
-impl<'v> Roots<'v> {
-    pub(super) fn new(values: &'v serde_json::Map<String, Json>, watch: &Arc<Watch>) -> Self {
-        Self { values, watch: Arc::clone(watch) }
-    }
-
-    /// Takes in what is named, as the object that a template is rendered with.
-    pub(super) fn take<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Result<Value, Error> {
-        let mut record = Record::new(&self.watch);
-        for name in names {
-            if let Some(value) = self.values.get(name) {
-                record.insert(name, take(value, &self.watch, 0)?);
-            }
+/// Takes in the values that are named, as the object with which a template begins. The others cost nothing.
+pub(super) fn take(
+    names: &BTreeSet<&str>,
+    values: &serde_json::Map<String, Json>,
+    watch: &Arc<Watch>,
+) -> Result<Value, Error> {
+    let mut record = Record::new(watch);
+    for name in names {
+        if let Some(value) = values.get(*name) {
+            record.insert(name, take_value(value, watch, 0)?);
         }
-        Ok(Value::from_object(record))
     }
+    Ok(Value::from_object(record))
 }
 
 /// Takes in a value.
-fn take(value: &Json, watch: &Arc<Watch>, depth: usize) -> Result<Value, Error> {
+fn take_value(value: &Json, watch: &Arc<Watch>, depth: usize) -> Result<Value, Error> {
     if depth > MAX_DEPTH {
         return Err(failed(format!("a value is more than {MAX_DEPTH} levels deep")));
     }
@@ -95,13 +87,13 @@ fn take(value: &Json, watch: &Arc<Watch>, depth: usize) -> Result<Value, Error> 
             (None, None) => Value::from(number.as_f64().unwrap_or(f64::NAN)),
         },
         Json::Array(items) => {
-            let items = items.iter().map(|item| take(item, watch, depth + 1)).collect::<Result<_, _>>()?;
+            let items = items.iter().map(|item| take_value(item, watch, depth + 1)).collect::<Result<_, _>>()?;
             Value::from_object(List { items, watch: Arc::clone(watch) })
         }
         Json::Object(fields) => {
             let mut record = Record::new(watch);
             for (name, value) in fields {
-                record.insert(name, take(value, watch, depth + 1)?);
+                record.insert(name, take_value(value, watch, depth + 1)?);
             }
             Value::from_object(record)
         }

@@ -1,5 +1,7 @@
 //! What is found in workflows, with its words; and that what is found nothing in runs.
 
+mod generated;
+
 use serde_json::{Value, json};
 
 use super::super::definition::{Guardrails, Mark, Step, WorkflowVersion};
@@ -141,18 +143,39 @@ fn what_never_holds_is_an_error() {
         ("{{ 3 == triage.severity }}", "E `triage.severity` is a text, which never equals an integer"),
         ("{{ triage.severity == \"hihg\" }}", "E `triage.severity` is never `hihg`; did you mean `high`?"),
         ("{{ triage.severity != \"hihg\" }}", "E `triage.severity` is never `hihg`; did you mean `high`?"),
-        ("{{ triage.severity in ['low', 'hihg'] }}", "E `triage.severity` is never `hihg`; did you mean `high`?"),
-        ("{{ triage.count == triage.severity }}", "E `triage.count` is an integer, which never equals `triage.severity`, a text"),
-        ("{{ triage.count > 'x' }}", "E `triage.count` is an integer, which is neither less nor greater than a text"),
+        (
+            "{{ triage.severity in ['low', 'hihg'] }}",
+            "E `triage.severity` is never `hihg`; did you mean `high`?",
+        ),
+        (
+            "{{ triage.count == triage.severity }}",
+            "E `triage.count` is an integer, which never equals `triage.severity`, a text",
+        ),
+        (
+            "{{ triage.count > 'x' }}",
+            "E `triage.count` is an integer, which is neither less nor greater than a text",
+        ),
         ("{{ triage.count in 'x' }}", "E `triage.count` is an integer, which is never in a text"),
         ("{{ 'x' in triage.count }}", "E `triage.count` is an integer, which nothing can be in"),
         ("{{ 3 in triage.labels }}", "E this is an integer, which is never in a list"),
-        ("{{ 1 < triage.severity < 3 }}", "E `triage.severity` is a text, which is neither less nor greater than an integer"),
-        ("{{ triage.count + 'x' }}", "E an integer and a text do not go together here; `|string` makes a text of anything"),
+        (
+            "{{ 1 < triage.severity < 3 }}",
+            "E `triage.severity` is a text, which is neither less nor greater than an integer",
+        ),
+        (
+            "{{ triage.count + 'x' }}",
+            "E an integer and a text do not go together here; `|string` makes a text of anything",
+        ),
         ("{{ triage.labels - 1 }}", "E a list and an integer do not go together here"),
         ("{{ -triage.severity }}", "E `triage.severity` is a text, not a number"),
-        ("{{ triage.labels|upper }}", "E `upper` takes a text, and `triage.labels` is a list; `|string` makes a text of anything"),
-        ("{{ triage.count|length }}", "E `length` takes a list, an object or a text, and `triage.count` is an integer"),
+        (
+            "{{ triage.labels|upper }}",
+            "E `upper` takes a text, and `triage.labels` is a list; `|string` makes a text of anything",
+        ),
+        (
+            "{{ triage.count|length }}",
+            "E `length` takes a list, an object or a text, and `triage.count` is an integer",
+        ),
         ("{{ triage.labels|sum }}", "E `sum` takes a list of numbers, and `triage.labels` is a list"),
         ("{{ triage.labels|items }}", "E `items` takes an object, and `triage.labels` is a list"),
         ("{{ triage.severity is odd }}", "E `odd` takes a number, and `triage.severity` is a text"),
@@ -178,9 +201,15 @@ fn what_may_not_be_there_is_a_warning() {
     ] {
         finds(template, &[&format!("W `{what}` may not be there, since it is not required; {}", ask(what))]);
     }
-    let short = format!("W `triage.labels[0]` may not be there, since the list may be shorter; {}", ask("triage.labels[0]"));
+    let short = format!(
+        "W `triage.labels[0]` may not be there, since the list may be shorter; {}",
+        ask("triage.labels[0]")
+    );
     finds("{{ triage.labels[0] }}", &[&short]);
-    finds("{{ triage.owner.name }}", &["W `triage.owner` may be null, which has no fields; give it a default"]);
+    finds(
+        "{{ triage.owner.name }}",
+        &["W `triage.owner` may be null, which has no fields; give it a default"],
+    );
     let items = "W `line` may not be there in each of the items; go through them with `{% for %}`, and give it a default";
     finds("{{ triage.items|map(attribute='line')|join }}", &[items]);
 }
@@ -191,15 +220,26 @@ fn a_condition_gives_a_boolean_and_not_always_the_same() {
     decides("triage.severity == \"high\" and triage.confidence > 0.5", &[]);
     decides("vars.flag", &[]);
     decides("trigger.x", &[]);
-    decides("triage.severity", &["E the condition gives a text, never true or false; compare it with something"]);
-    decides("triage.count + 1", &["E the condition gives an integer, never true or false; compare it with something"]);
+    decides(
+        "triage.severity",
+        &["E the condition gives a text, never true or false; compare it with something"],
+    );
+    decides(
+        "triage.count + 1",
+        &["E the condition gives an integer, never true or false; compare it with something"],
+    );
     let maybe = "W the condition may give a text, not only true or false; compare it with something";
     decides("triage.urgent and triage.severity", &[maybe]);
     decides("true", &["W this is always true"]);
     decides("1 == 2", &["W this is always false"]);
     decides("triage.severity is defined", &["W this is always true"]);
     decides("triage.severity == none", &["W `triage.severity` is a text, and never null"]);
-    decides("{{ triage.urgent }}", &["E an expression stands here, not a template; leave the braces out, as in `triage.severity == \"high\"`"]);
+    decides(
+        "{{ triage.urgent }}",
+        &[
+            "E an expression stands here, not a template; leave the braces out, as in `triage.severity == \"high\"`",
+        ],
+    );
     decides("", &["E an expression is missing"]);
 }
 
@@ -207,13 +247,22 @@ fn a_condition_gives_a_boolean_and_not_always_the_same() {
 fn steps_are_read_when_they_are_done() {
     let made = Workflow::new("order")
         .step(model("first", "{{ later.text }}{{ steps.later.seconds }}"))
-        .step(Step::condition("choice", "input == \"x\"").then([model("yes", "{{ first.text }}{{ choice.taken }}")]).otherwise([
-            model("no", "{{ yes.text }}"),
-        ]))
-        .step(Step::parallel("both").branch("a", [model("one", "x")]).branch("b", [model("two", "{{ one.text }}")]))
+        .step(
+            Step::condition("choice", "input == \"x\"")
+                .then([model("yes", "{{ first.text }}{{ choice.taken }}")])
+                .otherwise([model("no", "{{ yes.text }}")]),
+        )
+        .step(
+            Step::parallel("both")
+                .branch("a", [model("one", "x")])
+                .branch("b", [model("two", "{{ one.text }}")]),
+        )
         .step(model("later", "{{ one.text }}{{ two.text }}{{ yes.text }}{{ both.branches }}"))
         .step(model("asked", "{% if yes is defined %}{{ yes.text }}{{ steps.yes.attempts }}{% endif %}"))
-        .step(model("taken", "{% if choice.taken == 'then' %}{{ yes.text }}{% else %}{{ no.text }}{% endif %}"))
+        .step(model(
+            "taken",
+            "{% if choice.taken == 'then' %}{{ yes.text }}{% else %}{{ no.text }}{% endif %}",
+        ))
         .step(Step::condition("again", "no is defined").then([model("inside", "{{ no.text }}")]))
         .gives("result", "{{ inside.text }}{{ later.text }}");
     assert_eq!(
@@ -248,22 +297,38 @@ fn findings_stand_at_the_very_word() {
 fn structure_is_held_to_the_rules() {
     let fine = || model("fine", "x");
     let gated = |schema: Value| typed("gated", schema).confidence_gate();
-    let confident = |more: Value, required: Value| {
-        json!({ "type": "object", "properties": { "confidence": more, "a": { "type": "string" } }, "required": required })
-    };
+    let confident = |more: Value, required: Value| json!({ "type": "object", "properties": { "confidence": more, "a": { "type": "string" } }, "required": required });
     let with_threshold = |step| Workflow::new("w").guardrails(Guardrails::new(0.5)).step(step);
     for (made, expected) in [
         (Workflow::new("w"), "E steps: a workflow has at least one step"),
         (Workflow::new("w").step(model("1st", "x")), "E steps[0]: `1st` is no name of a step"),
-        (Workflow::new("w").step(model("input", "x")), "E steps[0]: expressions know `input` as something else"),
+        (
+            Workflow::new("w").step(model("input", "x")),
+            "E steps[0]: expressions know `input` as something else",
+        ),
         (Workflow::new("w").step(model("loop", "x")), "E steps[0]: `loop` is a word of expressions"),
-        (Workflow::new("w").step(fine()).step(fine()), "E steps[1]: there is a step `fine` already, `steps[0]`"),
+        (
+            Workflow::new("w").step(fine()).step(fine()),
+            "E steps[1]: there is a step `fine` already, `steps[0]`",
+        ),
         (Workflow::new("w").step(model("a", " \n")), "E steps[0].prompt: the prompt is empty"),
-        (Workflow::new("w").step(Step::tool("a", Vec::<String>::new())), "E steps[0].run: no program is named"),
-        (Workflow::new("w").step(Step::tool("a", ["x"]).env("A=B", "x")), "E steps[0].env: `A=B` is no name of an environment variable"),
-        (Workflow::new("w").step(Step::condition("a", "input == \"\"")), "E steps[0]: there is no step behind the condition"),
+        (
+            Workflow::new("w").step(Step::tool("a", Vec::<String>::new())),
+            "E steps[0].run: no program is named",
+        ),
+        (
+            Workflow::new("w").step(Step::tool("a", ["x"]).env("A=B", "x")),
+            "E steps[0].env: `A=B` is no name of an environment variable",
+        ),
+        (
+            Workflow::new("w").step(Step::condition("a", "input == \"\"")),
+            "E steps[0]: there is no step behind the condition",
+        ),
         (Workflow::new("w").step(Step::parallel("a")), "E steps[0].branches: there is no branch"),
-        (Workflow::new("w").step(Step::parallel("a").branch("b", [])), "E steps[0].branches.b: the branch `b` has no step"),
+        (
+            Workflow::new("w").step(Step::parallel("a").branch("b", [])),
+            "E steps[0].branches.b: the branch `b` has no step",
+        ),
         (
             Workflow::new("w").step(Step::parallel("a").branch("b", [fine()]).branch("b", [model("c", "x")])),
             "E steps[0].branches.b: there are two branches `b`",
@@ -277,7 +342,10 @@ fn structure_is_held_to_the_rules() {
             Workflow::new("w").step(fine()).guardrails(Guardrails::new(f64::NAN)),
             "E guardrails.confidence_threshold: `confidence_threshold` is from 0 to 1",
         ),
-        (Workflow::new("w").step(fine().confidence_gate()), "E steps[0].confidence_gate: there is no threshold for this gate"),
+        (
+            Workflow::new("w").step(fine().confidence_gate()),
+            "E steps[0].confidence_gate: there is no threshold for this gate",
+        ),
         (
             with_threshold(gated(json!({ "type": "object", "properties": { "a": { "type": "string" } } }))),
             "E steps[0].confidence_gate: the output has no `confidence`",
@@ -291,10 +359,16 @@ fn structure_is_held_to_the_rules() {
             "E steps[0].confidence_gate: `confidence` is not required",
         ),
         (
-            with_threshold(gated(confident(json!({ "type": "number", "default": 1 }), json!(["confidence"])))),
+            with_threshold(gated(confident(
+                json!({ "type": "number", "default": 1 }),
+                json!(["confidence"]),
+            ))),
             "E steps[0].confidence_gate: `confidence` has a default",
         ),
-        (with_threshold(Step::tool("a", ["x"]).confidence_gate()), "E steps[0].confidence_gate: this step has no confidence"),
+        (
+            with_threshold(Step::tool("a", ["x"]).confidence_gate()),
+            "E steps[0].confidence_gate: this step has no confidence",
+        ),
         (
             Workflow::new("w").step(fine()).var("a-b", 1),
             "E vars.a-b: the name `a-b` has other characters than letters, digits and `_`",
@@ -311,7 +385,10 @@ fn structure_is_held_to_the_rules() {
     }
     let gate = with_threshold(gated(confident(json!({ "type": "number" }), json!(["confidence"]))));
     assert_eq!(lines(&gate), [""; 0]);
-    assert_eq!(lines(&with_threshold(fine().confidence_gate()).step(model("b", "{{ fine.anything }}"))), [""; 0]);
+    assert_eq!(
+        lines(&with_threshold(fine().confidence_gate()).step(model("b", "{{ fine.anything }}"))),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -327,7 +404,8 @@ fn nesting_has_an_end() {
 
 #[test]
 fn version_1_0_is_read_by_its_own_rules() {
-    let old = |steps: Vec<Step>| Workflow { version: WorkflowVersion::V1_0, ..Workflow::new("old").steps(steps) };
+    let old =
+        |steps: Vec<Step>| Workflow { version: WorkflowVersion::V1_0, ..Workflow::new("old").steps(steps) };
     let made = old(vec![
         model("first", "{{ anything }} {input} {x}"),
         model("second", "{first.text} {first.txt} {frist.text} {second.text}"),
@@ -348,6 +426,7 @@ fn version_1_0_is_read_by_its_own_rules() {
             "E steps[4].if: `third` has no `exit_cod`; did you mean `exit_code`?",
             "E steps[5].if: `third.exit_code` is an integer, which never equals \"0\"",
             "E steps[6].if: `third.stdout` is a text, which is neither less nor greater than 3",
+            "W steps[7].if: the step `d` may not have run",
             "E steps[8].if: one of `==`, `!=`, `>`, `>=`, `<`, `<=` is missing; version 1.0 compares a field with a literal, as in `triage.severity == \"high\"`",
         ]
     );
