@@ -63,7 +63,7 @@ fn workflow() -> Workflow {
         .step(Step::condition("urgent", "triage.severity == 'high'").then([fix, release]))
         .step(Step::tool("log", ["git", "log", "-1", "--format=%s"]))
         .gives("severity", "{{ triage.severity }}")
-        .gives("released", "{{ release.note | default('nothing') }}")
+        .gives("released", "{{ release.note if release is defined else 'nothing' }}")
         .gives("last_commit", "{{ log.stdout | trim }}")
 }
 

@@ -77,16 +77,7 @@ impl Failure {
     /// A failure of the library; of a run, with what that had done by then and what there is to go on with.
     pub(crate) fn of_run(error: &Error, next: &Next) -> Self {
         let hints: Vec<String> = error.hints().iter().map(|hint| in_flags(hint)).collect();
-        let mut json = Map::new();
-        json.insert("kind".into(), json!(kind_name(error.kind())));
-        json.insert("message".into(), json!(error.to_string()));
-        if let Some(output) = error.structured_output() {
-            describe_output(&mut json, output);
-        }
-        if let Some(spent) = error.spent() {
-            json.insert("budget".into(), json!(spent));
-        }
-        json.insert("hints".into(), json!(hints));
+        let mut json = described(error, &hints);
         if let Some(work) = error.work()
             && let Value::Object(work) = json!(work)
         {
@@ -116,21 +107,25 @@ impl Failure {
 
     /// A failure of a workflow that had begun, with what it had done by then and the command line that resumes it.
     pub(crate) fn of_workflow(error: &Error, ended: &WorkflowFailure, resume: &str) -> Self {
-        let mut failure = Self::of_run(error, &Next::default());
-        // What would be found at the entry of a run is found in the middle of a workflow.
-        failure.exit = match exit_of(error) {
-            Exit::Usage => Exit::Failed,
-            exit => exit,
-        };
+        // How to go on is said by the command line that does it.
+        let hints = error.hints().iter().filter(|hint| !hint.contains(ended.run_id.as_str()));
+        let hints: Vec<String> = hints.map(|hint| in_flags(hint)).collect();
+        let mut json = described(error, &hints);
+        json.insert("resume_command".into(), json!(resume));
         let mut lines = Lines::default();
+        lines.all("hint", hints.iter());
+        for record in ended.trace.iter().filter(|record| !record.commits.is_empty()) {
+            lines.some("branch", record.branch.as_ref());
+            lines.commits(&record.commits);
+        }
         lines.add("run", &ended.run_id);
         lines.add("go on", resume);
-        failure.text += &format!("\n{}", lines.behind("  "));
-        failure.json["resume_command"] = json!(resume);
-        if let Value::Object(ended) = json!(ended) {
-            failure.beside = ended;
-        }
-        failure
+        let beside = match json!(ended) {
+            Value::Object(ended) => ended,
+            _ => Map::new(),
+        };
+        let text = format!("failed to {error}\n{}", lines.behind("  "));
+        Self { exit: exit_of(error), text, json: Value::Object(json), beside }
     }
 }
 
@@ -235,6 +230,21 @@ fn worded(error: &Error, hints: &[String], next: &Next) -> String {
     lines.some("show", next.show.as_ref());
     lines.some("resume", next.resume.as_ref());
     text + "\n" + &lines.behind("  ")
+}
+
+/// What a program reads of any error of the library.
+fn described(error: &Error, hints: &[String]) -> Map<String, Value> {
+    let mut json = Map::new();
+    json.insert("kind".into(), json!(kind_name(error.kind())));
+    json.insert("message".into(), json!(error.to_string()));
+    if let Some(output) = error.structured_output() {
+        describe_output(&mut json, output);
+    }
+    if let Some(spent) = error.spent() {
+        json.insert("budget".into(), json!(spent));
+    }
+    json.insert("hints".into(), json!(hints));
+    json
 }
 
 fn describe_output(json: &mut Map<String, Value>, output: &StructuredOutputError) {

@@ -26,18 +26,21 @@ fn block(finding: &Finding, file: &str, document: &str) -> String {
     let place = finding.place.map(|place| format!(":{place}")).unwrap_or_default();
     let path = if finding.path.is_empty() { String::new() } else { format!(" [{}]", finding.path) };
     let mut lines = vec![one_line(&format!("{file}{place}: {severity}: {}{path}", finding.message))];
-    if let Some(excerpt) = finding.place.and_then(|place| excerpt(document, place)) {
-        lines.push(excerpt);
-    }
+    let is_secret = finding.path.ends_with("api_key");
+    let excerpt = finding.place.filter(|_| !is_secret).and_then(|place| excerpt(document, place));
+    lines.extend(excerpt);
     if let Some(hint) = &finding.hint {
         lines.push(one_line(&format!("  hint: {hint}")));
     }
     lines.join("\n")
 }
 
-/// The line of a place with a caret below it.
+/// The line of a place with a caret below it; no line that may hold a key.
 fn excerpt(document: &str, place: Place) -> Option<String> {
     let line = document.lines().nth(usize::try_from(place.line).ok()?.checked_sub(1)?)?;
+    if holds_a_key(line) {
+        return None;
+    }
     let at = usize::try_from(place.column).ok()?.checked_sub(1)?;
     let skipped = at.saturating_sub(BEFORE);
     let shown: String = one_line(line).chars().skip(skipped).take(SHOWN).collect();
@@ -45,6 +48,14 @@ fn excerpt(document: &str, place: Place) -> Option<String> {
     let number = place.line.to_string();
     let caret = " ".repeat(measure_text_width(&before));
     Some(format!("  {number} | {shown}\n  {:width$} | {caret}^", "", width = number.len()))
+}
+
+/// Tells whether a line may have a key where the name of a variable belongs.
+fn holds_a_key(line: &str) -> bool {
+    line.match_indices("api_key").any(|(at, word)| {
+        let value = line[at + word.len()..].trim_start_matches(['"', '\'', ':', ' ', '\t']);
+        !(value.is_empty() || value.starts_with("${"))
+    })
 }
 
 /// Counts errors and warnings.
@@ -81,6 +92,19 @@ mod tests {
         assert!(excerpt("a", Place { line: 1, column: 900 }).is_some());
         assert_eq!(excerpt("a", Place { line: 3, column: 1 }), None);
         assert_eq!(excerpt("", Place { line: 0, column: 0 }), None);
+    }
+
+    #[test]
+    fn a_key_that_was_written_out_is_not_shown() {
+        for (line, shown) in [
+            ("    api_key: sk-secret", false),
+            ("  m: { \"api_key\" : 'sk-secret', x: 1 }", false),
+            ("    api_key: ${KEY}", true),
+            ("    api_key: \"${KEY}\"", true),
+            ("    api_key:", true),
+        ] {
+            assert_eq!(excerpt(line, Place { line: 1, column: 3 }).is_some(), shown, "{line}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The words for what a workflow does and how it ended. What models, agents and documents said is cleaned by whoever prints it.
 
+use std::time::Duration;
+
 use sandcastle::workflow::{
     ApprovalReason, ApprovalRequest, StepRecord, StepStatus, WorkflowEvent, WorkflowResult, WorkflowStatus,
 };
@@ -55,15 +57,16 @@ fn model(event: &ModelRunEvent) -> Option<String> {
 fn ended(record: &StepRecord) -> String {
     let step = &record.step;
     let how = match record.status {
-        StepStatus::Completed => "done".to_owned(),
+        StepStatus::Completed => "done",
         StepStatus::Resumed => return format!("{step}: was done before"),
-        StepStatus::Failed => format!("failed to {}", record.error.as_deref().unwrap_or("say why")),
+        StepStatus::Failed => record.error.as_deref().unwrap_or("failed"),
         StepStatus::AwaitingApproval => return format!("{step}: waits for an approval"),
         StepStatus::Rejected => return format!("{step}: was rejected"),
-        StepStatus::Cancelled => "was ended".to_owned(),
-        _ => "ended".to_owned(),
+        StepStatus::Cancelled => "was ended",
+        _ => "ended",
     };
     let mut facts = vec![format!("{:.1} s", record.time.as_secs_f64())];
+    facts.extend(exit_code(record).map(|code| format!("exit code {code}")));
     if record.attempts > 1 {
         facts.push(counted(record.attempts as usize, "attempt"));
     }
@@ -74,19 +77,25 @@ fn ended(record: &StepRecord) -> String {
     format!("{step}: {how} ({})", facts.join(", "))
 }
 
-/// Words what a workflow gave; `next` is the command line to go on with.
-pub(crate) fn result(result: &WorkflowResult, next: Option<&str>) -> String {
+/// The exit code of a command that failed, where the workflow goes on all the same.
+fn exit_code(record: &StepRecord) -> Option<i64> {
+    let code = record.output.as_ref().filter(|_| record.kind == "tool")?.get("exit_code")?.as_i64()?;
+    (code != 0).then_some(code)
+}
+
+/// Words what a workflow gave within `time`; `next` is the command line to go on with.
+pub(crate) fn result(result: &WorkflowResult, time: Duration, next: Option<&str>) -> String {
     let mut lines = Lines::default();
     match &result.status {
         WorkflowStatus::AwaitingApproval { approvals } => {
             lines.add("status", "awaiting approval");
             lines.all("asks", approvals.iter().map(|it| format!("{}: {}", it.step, it.message)));
         }
-        WorkflowStatus::Rejected { step, note } => lines.add("rejected", [step.as_str(), note].join(": ")),
+        WorkflowStatus::Rejected { step, note } if note.is_empty() => lines.add("rejected", step),
+        WorkflowStatus::Rejected { step, note } => lines.add("rejected", format_args!("{step}: {note}")),
         _ => {}
     }
-    let seconds: f64 = result.trace.iter().map(|record| record.time.as_secs_f64()).sum();
-    lines.add("steps", format!("{} in {seconds:.1} s", result.trace.len()));
+    lines.add("steps", format_args!("{} in {:.1} s", result.trace.len(), time.as_secs_f64()));
     lines.some("used", Some(usage(&result.usage).join(", ")).filter(|used| !used.is_empty()));
     for record in result.trace.iter().filter(|record| !record.commits.is_empty()) {
         lines.some("branch", record.branch.as_ref());

@@ -1,6 +1,7 @@
-//! `sandcastle workflow` as a script sees it: documents that are checked and drawn; running is in `running`, consent in
+//! `sandcastle workflow` as a script sees it: documents that are checked and drawn; running is in `running`, agents in `agents`, consent in
 //! `approvals`.
 
+mod agents;
 mod approvals;
 mod running;
 
@@ -111,6 +112,15 @@ async fn editors_get_a_schema_that_documents_fit() {
     assert!(validator.is_valid(&document));
     let unknown = json!({ "version": "1.1", "steps": [{ "step": "a", "type": "tool", "runn": ["true"] }] });
     assert!(!validator.is_valid(&unknown));
+}
+
+#[tokio::test]
+async fn the_schema_in_the_repository_is_that_of_the_command() {
+    let desk = Desk::new().await;
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/workflow.schema.json");
+    let kept = std::fs::read_to_string(file).unwrap();
+    let printed = desk.workflow(&["schema"]).stdout;
+    assert!(kept == printed, "write it anew: sandcastle workflow schema >docs/workflow.schema.json");
 }
 
 #[tokio::test]

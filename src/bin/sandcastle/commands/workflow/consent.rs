@@ -57,8 +57,10 @@ impl Somebody {
         match answered.await {
             Ok(Ok(decision)) => decision,
             Ok(Err(InquireError::OperationInterrupted)) => {
+                let _ = writeln!(io::stderr());
                 self.stop.cancel();
-                Decision::Later
+                // There is no answer: the run is ended, and this with it.
+                std::future::pending().await
             }
             // Not to answer is an answer, too.
             _ => Decision::Later,
