@@ -48,8 +48,6 @@ pub use sandcastle_core::{
     Timeouts, TypedOutput, Usage, Work, Worktree, WorktreeOptions, agent, create_sandbox, create_worktree,
     event, interactive, journal, jsonl, model, output, run, run_spec, run_with, sandbox, secret, session,
 };
-#[cfg(feature = "workflow")]
-pub use sandcastle_core::workflow;
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;
 

@@ -20,3 +20,4 @@ mod sandboxes;
 mod streams;
 mod support;
 mod ui;
+mod workflow;

@@ -39,7 +39,7 @@ macro_rules! patient {
 
 /// A service, by the provider that speaks to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Service {
+pub(crate) enum Service {
     Anthropic,
     OpenAi,
     Responses,
@@ -49,7 +49,7 @@ enum Service {
 }
 
 impl Service {
-    const ALL: [Self; 6] =
+    pub(crate) const ALL: [Self; 6] =
         [Self::Anthropic, Self::OpenAi, Self::Responses, Self::Gemini, Self::Ollama, Self::LlamaCpp];
 
     /// Those that send server-sent events.
@@ -60,7 +60,7 @@ impl Service {
         if self == Self::LlamaCpp { Law::OfLlamaCpp } else { Law::OfTheService }
     }
 
-    fn server(self, replies: impl IntoIterator<Item = Reply>) -> ModelServer {
+    pub(crate) fn server(self, replies: impl IntoIterator<Item = Reply>) -> ModelServer {
         ModelServer::for_clients(self.law(), replies)
     }
 
@@ -78,7 +78,7 @@ impl Service {
     }
 
     /// The same, with what the service itself can do declared of the address.
-    fn declared(self, url: &str) -> Arc<dyn Model> {
+    pub(crate) fn declared(self, url: &str) -> Arc<dyn Model> {
         self.declaring(url, self.abilities())
     }
 

@@ -131,6 +131,11 @@ impl Running {
         rustix::process::kill_process(self.pid(), signal).expect("the program is still there");
     }
 
+    /// Kills the program, and what else is in its process group.
+    pub(crate) fn kill_group(&self) {
+        rustix::process::kill_process_group(self.pid(), Signal::KILL).expect("the program is still there");
+    }
+
     /// Waits for the end and gives what was printed.
     pub(crate) fn finish(mut self) -> Finished {
         let started = Instant::now();

@@ -1,7 +1,7 @@
 //! All steps of a workflow, those within others included.
 
 use super::Workflow;
-use super::step::{Step, StepKind};
+use super::step::{ModelSource, ModelStep, Step, StepKind};
 
 impl Workflow {
     /// Returns every step, each before those in it.
@@ -11,6 +11,14 @@ impl Workflow {
             let step = waiting.pop()?;
             waiting.extend(step.inner().rev());
             Some(step)
+        })
+    }
+
+    /// Returns the names of the variables that hold the keys of its models.
+    pub(crate) fn key_variables(&self) -> impl Iterator<Item = &str> {
+        self.all_steps().filter_map(|step| match &step.kind {
+            StepKind::Model(ModelStep { model: ModelSource::Named(spec), .. }) => spec.api_key.as_deref(),
+            _ => None,
         })
     }
 }

@@ -5,6 +5,7 @@
 //! that is not there, and a record that cannot be resumed.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -67,7 +68,7 @@ pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Resu
     others.extend(wrong);
     let mut warnings = refuse(workflow, own, others)?;
     warnings.extend(uncorrected(&made, workflow));
-    let secrets = Secrets::of(&options.secrets, NoSandbox::new().inherited_env())?;
+    let secrets = Secrets::of(&options.secrets, variables(workflow))?;
     let (run, record, past, left) = recorded(workflow, (&config, &folder), &given, resumed).await?;
     if left > 0 {
         warnings.push(format!(
@@ -90,6 +91,15 @@ pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Resu
         made,
     });
     Ok((stage, warnings))
+}
+
+/// The variables of this process. Those that the workflow names for keys have a name that says so, whatever theirs is.
+fn variables(workflow: &Workflow) -> impl Iterator<Item = (OsString, OsString)> {
+    let keys: Vec<_> = workflow.key_variables().collect();
+    NoSandbox::new().inherited_env().into_iter().map(move |(name, value)| {
+        let is_key = name.to_str().is_some_and(|name| keys.contains(&name));
+        (if is_key { "API_KEY".into() } else { name }, value)
+    })
 }
 
 /// Words what a step cannot be done without.

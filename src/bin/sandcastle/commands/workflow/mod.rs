@@ -6,6 +6,7 @@ mod run;
 
 use std::path::Path;
 
+use sandcastle::Error;
 use sandcastle::workflow::{Findings, Workflow};
 use serde_json::{Value, json};
 
@@ -59,17 +60,20 @@ fn graph(file: &Path, picture: Picture, reporter: &Reporter) -> Result<Exit, Fai
 
 /// Reads a workflow that can be run.
 fn opened(file: &Path) -> Result<Workflow, Failure> {
-    Workflow::from_file(file).map_err(|error| {
-        let failure = Failure::at_entry(&error);
-        match error.workflow_findings() {
-            Some(findings) => {
-                let listed = shown(findings, file).unwrap_or_default();
-                let text = format!("failed to read the workflow `{}`\n{listed}", file.display());
-                Failure { text, ..failure.with_findings(findings) }
-            }
-            None => failure,
+    Workflow::from_file(file).map_err(|error| refused(&error, file, "read"))
+}
+
+/// A failure of something that was not begun, with all that was found and not only the first of it.
+fn refused(error: &Error, file: &Path, what: &str) -> Failure {
+    let failure = Failure::at_entry(error);
+    match error.workflow_findings() {
+        Some(findings) => {
+            let listed = shown(findings, file).unwrap_or_default();
+            let text = format!("failed to {what} the workflow `{}`\n{listed}", file.display());
+            Failure { text, ..failure.with_findings(findings) }
         }
-    })
+        None => failure,
+    }
 }
 
 /// Words findings beside the lines of their document.

@@ -13,7 +13,7 @@ use super::super::options::variable;
 use super::super::signals::{Keyboard, cancelled_by_signals};
 use super::consent::Somebody;
 use super::inputs::{ALL, with_decisions, with_inputs};
-use super::{images, opened};
+use super::{images, opened, refused};
 use crate::cli::WorkflowRunArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -103,6 +103,6 @@ fn resume(run: &RunId, args: &WorkflowRunArgs) -> String {
 fn failed(error: &Error, args: &WorkflowRunArgs) -> Failure {
     match error.workflow_failure() {
         Some(ended) => Failure::of_workflow(error, ended, &resume(&ended.run_id, args)),
-        None => Failure::at_entry(error),
+        None => refused(error, &args.file, "run"),
     }
 }
