@@ -2,7 +2,7 @@
 //!
 //! Prints one JSON object for each try, as `table.mjs` reads it; `benches/rstructor` prints the other side's. The address and
 //! the model are those of `.ci/model env`, without which there is nothing to measure; the arguments are the number of
-//! tries, 10 without it, and the name of one schema. `success` is judged here once more by the schema of the type, and by
+//! tries, 10 without it, the name of one schema, and the name of one strategy. `success` is judged here once more by the schema of the type, and by
 //! nothing else.
 
 #![expect(
@@ -32,6 +32,18 @@ const RETRIES: [u32; 2] = [0, 2];
 /// For a server that shares its cores with others.
 const SILENCE: Duration = Duration::from_secs(600);
 
+/// What is measured, where that is not everything.
+struct Only {
+    schema: Option<String>,
+    strategy: Option<String>,
+}
+
+impl Only {
+    fn allows(wanted: Option<&str>, name: &str) -> bool {
+        wanted.is_none_or(|wanted| wanted == name)
+    }
+}
+
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 #[tokio::main(flavor = "current_thread")]
@@ -39,15 +51,15 @@ async fn main() -> Outcome {
     // Cargo adds `--bench`.
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
     let tries = arguments.next().map_or(Ok(10), |tries| tries.parse())?;
-    let only = arguments.next();
+    let only = Only { schema: arguments.next(), strategy: arguments.next() };
     let Ok(url) = std::env::var("SANDCASTLE_MODEL_URL") else {
         eprintln!("skipped: `SANDCASTLE_MODEL_URL` is not set; see `.ci/model`");
         return Ok(());
     };
     let model = model(&url, std::env::var("SANDCASTLE_MODEL_NAME").ok());
-    measure::<Ticket>(&model, tries, only.as_deref()).await?;
-    measure::<Review>(&model, tries, only.as_deref()).await?;
-    measure::<Release>(&model, tries, only.as_deref()).await
+    measure::<Ticket>(&model, tries, &only).await?;
+    measure::<Review>(&model, tries, &only).await?;
+    measure::<Release>(&model, tries, &only).await
 }
 
 /// The server enforces a tool only half, so it is not declared to have that; here it is, to see what that half is worth.
@@ -57,13 +69,16 @@ fn model(url: &str, name: Option<String>) -> OpenAiCompatible {
     name.into_iter().fold(model, OpenAiCompatible::model)
 }
 
-async fn measure<T: Case>(model: &OpenAiCompatible, tries: usize, only: Option<&str>) -> Outcome {
-    if only.is_some_and(|only| only != T::NAME) {
+async fn measure<T: Case>(model: &OpenAiCompatible, tries: usize, only: &Only) -> Outcome {
+    if !Only::allows(only.schema.as_deref(), T::NAME) {
         return Ok(());
     }
     let schema = schemars::schema_for!(T).to_value();
     let judge = jsonschema::validator_for(&schema)?;
     for strategy in STRATEGIES {
+        if !Only::allows(only.strategy.as_deref(), strategy.as_str()) {
+            continue;
+        }
         for retries in RETRIES {
             for attempt in 0..tries {
                 let spec = OutputSpec::json("result", schema.clone())?.max_retries(retries)?;

@@ -5,7 +5,7 @@
 //
 //   cat .cache/strategies/*.jsonl | node benches/strategies/table.mjs
 //
-// One row for each side, strategy and schema; in it, without re-asks and with them: good answers of all tries, attempts and
+// One row for each side, strategy and schema; in it, without retries and with them: good answers of all tries, attempts and
 // tokens of a try on average, and where the others failed. It judges nothing: `success` is what each side found when it held
 // the value to the schema of its type.
 
@@ -40,7 +40,7 @@ function cells(some) {
 }
 
 const retries = distinct(tries.map((one) => one.retries)).sort((a, b) => a - b);
-const heads = retries.flatMap((count) => [count === 0 ? "no re-ask" : `up to ${count}`, "attempts", "tokens", "failed at"]);
+const heads = retries.flatMap((count) => [count === 0 ? "no retry" : `up to ${count}`, "attempts", "tokens", "failed at"]);
 const row = (columns) => console.log(`| ${columns.join(" | ")} |`);
 
 row(["schema", "strategy", "side", ...heads]);

@@ -4,6 +4,8 @@
 //! A model that is in no row is not refused: nothing is known of it. Users say what they know with the agent's own
 //! `native_output`.
 
+use std::ffi::OsString;
+
 use sandcastle_core::Support;
 use sandcastle_core::agent::{AgentCommand, NativeOutput, VersionCheck};
 
@@ -42,15 +44,30 @@ pub(crate) const CLAUDE_CODE: &NativeFacts = &NativeFacts {
 pub(crate) const CODEX: &NativeFacts = &NativeFacts {
     since: "0.80.0",
     resumed_since: "0.132.0",
-    models: &["codex-", "gpt-4.1", "gpt-4o", "gpt-5", "o3", "o4-mini"],
+    models: &["codex-", "gpt-4.1", "gpt-4o", "gpt-5", "gpt-6", "o3", "o4-mini"],
     seen: "2026-11-30",
     sources: &[
         "https://platform.openai.com/docs/guides/structured-outputs",
         "https://github.com/openai/codex/issues/4181",
         "https://github.com/openai/codex/pull/23123",
+        // That the program runs models of GPT-6, and that these have structured output.
+        "https://github.com/generalaction/emdash/pull/3147",
+        "https://runware.ai/docs/models/openai-gpt-6-astra",
+        "https://vercel.com/ai-gateway/models/openai/gpt-6-sol.md",
+        "https://vercel.com/ai-gateway/models/gpt-6.2-astra.md",
         "runs of 0.171.0",
     ],
 };
+
+/// Says that there cannot be a schema beside the one that further arguments name already.
+pub(crate) fn taken_by(option: &str, args: &[OsString]) -> Option<Support> {
+    let is_it = |arg: &OsString| {
+        let rest = arg.as_encoded_bytes().strip_prefix(option.as_bytes());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
+    };
+    let is_taken = args.iter().any(is_it);
+    is_taken.then(|| Support::Denied(format!("its arguments have a schema already, by `{option}`")))
+}
 
 /// Says where the requests of a program go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,9 +163,23 @@ mod tests {
     }
 
     #[test]
+    fn a_schema_among_the_arguments_is_found_in_both_spellings_and_nothing_like_it() {
+        let taken = |arg: &str| taken_by("--json-schema", &["-x".into(), arg.into()]);
+        for arg in ["--json-schema", "--json-schema={}", "--json-schema="] {
+            let Some(Support::Denied(reason)) = taken(arg) else { panic!("{arg}") };
+            assert!(reason.contains("`--json-schema`"), "{reason}");
+        }
+        for arg in ["--json-schema-x", "json-schema", "x --json-schema"] {
+            assert_eq!(taken(arg), None, "{arg}");
+        }
+    }
+
+    #[test]
     fn a_model_or_a_service_that_nobody_has_listed_is_unknown_and_not_refused() {
         let of = |model, service| CODEX.support(model, service);
-        assert_eq!(of(Some("gpt-5.5"), Service::Own), Support::Declared);
+        for model in ["gpt-5.5", "gpt-6-astra", "gpt-6.1-sol"] {
+            assert_eq!(of(Some(model), Service::Own), Support::Declared, "{model}");
+        }
         assert_eq!(of(None, Service::Own), Support::Declared);
         assert_eq!(of(Some("qwen3"), Service::Own), Support::Unlisted);
         assert_eq!(of(Some("gpt-5.5"), Service::Other), Support::Unlisted);

@@ -32,9 +32,9 @@ struct Inner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The options contradict each other or the agent; nothing was started.
+    /// The options contradict each other or the agent; the agent was asked for nothing.
     InvalidOptions,
-    /// The prompt is missing, unreadable or does not fit the output that is asked for; nothing was started.
+    /// The prompt is missing, unreadable or does not fit the output that is asked for; the agent was asked for nothing.
     Prompt,
     /// The schema or the tag of an output cannot be used; nothing was started.
     InvalidOutput,
@@ -128,13 +128,16 @@ impl Error {
         &self.0.hints
     }
 
-    /// Returns what the run had done by then; `None` when an entry check failed.
+    /// Returns what the run had done by then; `None` when a check failed before it had begun to keep a record.
     #[must_use]
     pub fn work(&self) -> Option<&Work> {
         self.0.work.as_ref()
     }
 
-    /// Tells whether the failure was found before anything was started.
+    /// Tells whether the failure was found before the agent, or a model, was asked for anything.
+    ///
+    /// Nearly all of it is checked before anything is made. Two things are known only in the sandbox, which is put away again:
+    /// the version of the agent's program, where its own structured output is asked for, and what the commands in a prompt print.
     #[must_use]
     pub fn is_entry_check(&self) -> bool {
         match self.kind() {

@@ -147,3 +147,16 @@ pub enum FailureKind {
     /// Anything else.
     Other,
 }
+
+impl FailureKind {
+    /// Returns how the model's last answer ended, where that is what failed the turn.
+    #[must_use]
+    pub fn stop(self) -> Option<StopReason> {
+        match self {
+            Self::OutputLimit => Some(StopReason::OutputLimit),
+            Self::Refused => Some(StopReason::Refused),
+            Self::Filtered => Some(StopReason::Filtered),
+            _ => None,
+        }
+    }
+}

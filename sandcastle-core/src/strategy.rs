@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::lower::{Count, Dialect, Lowering, Moved, lower};
 use crate::output::{OutputFormat, OutputSpec};
+use crate::secret::Secrets;
 pub use crate::work::OutputStrategy;
 
 /// Says how an answer was held to its schema. Whatever it says, the value was validated here.
@@ -105,6 +106,21 @@ pub struct StrategyChoice {
     pub moved: Vec<Moved>,
     /// What the dialect limits, counted.
     pub counts: Vec<Count>,
+}
+
+impl StrategyChoice {
+    /// Returns everything in it that may quote the schema.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let moved = self.moved.iter_mut().flat_map(|moved| [&mut moved.pointer, &mut moved.text]);
+        std::iter::once(&mut self.reason).chain(moved)
+    }
+
+    /// Returns it as it may be shown.
+    pub(crate) fn masked(&self, secrets: &Secrets) -> Self {
+        let mut masked = self.clone();
+        masked.texts_mut().for_each(|text| *text = secrets.mask(text).into_owned());
+        masked
+    }
 }
 
 /// A choice, and the schema as it is sent.

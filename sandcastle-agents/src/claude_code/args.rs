@@ -7,6 +7,9 @@ use sandcastle_core::session::SessionRequest;
 use super::{ClaudeCode, PermissionMode};
 use crate::prompt_argument::prompt_argument;
 
+/// The option that takes a schema.
+pub(super) const SCHEMA: &str = "--json-schema";
+
 /// Words one unattended turn. The prompt goes by standard input, where it may be of any length.
 pub(super) fn unattended(agent: &ClaudeCode, request: &AgentRequest<'_>) -> AgentCommand {
     // Without `--verbose` the program refuses to print a stream.
@@ -16,7 +19,7 @@ pub(super) fn unattended(agent: &ClaudeCode, request: &AgentRequest<'_>) -> Agen
         command = command.args(["--max-turns".to_owned(), turns.to_string()]);
     }
     if let Some(RequestSchema::Text(schema)) = request.schema {
-        command = command.args(["--json-schema", schema]);
+        command = command.args([SCHEMA, schema]);
     }
     if let Some(dollars) = request.max_cost {
         // It looks at what it has cost after each answer of the model, and ends the turn.

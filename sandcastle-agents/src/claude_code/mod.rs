@@ -112,7 +112,8 @@ impl ClaudeCode {
     }
 
     /// Says what is known of its structured output with this model, in the place of what this crate knows. A model or a
-    /// service of your own is unknown unless you say so.
+    /// service of your own is unknown unless you say so. Whatever is said, a `--json-schema` among its arguments leaves no room for
+    /// that of a run: `Native` is refused then, and `Auto` uses words.
     #[must_use]
     pub fn native_output(mut self, support: Support) -> Self {
         self.native = Some(support);
@@ -151,7 +152,8 @@ impl Agent for ClaudeCode {
         let is_elsewhere = self.env.iter().any(|(key, _)| key == "ANTHROPIC_BASE_URL");
         let service = if is_elsewhere { Service::Other } else { Service::Own };
         let known = || native::CLAUDE_CODE.support(self.model.as_deref(), service);
-        let support = self.native.clone().unwrap_or_else(known);
+        let taken = native::taken_by(args::SCHEMA, &self.args);
+        let support = taken.or_else(|| self.native.clone()).unwrap_or_else(known);
         Some(native::CLAUDE_CODE.complete(native, AgentCommand::new(&self.program), support))
     }
 

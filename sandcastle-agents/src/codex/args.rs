@@ -9,6 +9,9 @@ use crate::effort::Effort;
 use crate::prompt_argument::prompt_argument;
 use crate::uuid::check_uuid;
 
+/// The option that takes the file of a schema.
+pub(super) const SCHEMA: &str = "--output-schema";
+
 /// The longest prompt that the program accepts, in characters.
 const MAX_PROMPT: usize = 1_048_576;
 
@@ -22,7 +25,7 @@ pub(super) fn unattended(agent: &Codex, request: &AgentRequest<'_>) -> Result<Ag
         .args(["--json", "--dangerously-bypass-approvals-and-sandbox"]);
     let mut command = configured(agent, command);
     if let Some(RequestSchema::File(schema)) = request.schema {
-        command = command.arg("--output-schema").arg(schema);
+        command = command.arg(SCHEMA).arg(schema);
     }
     Ok(command.args(origin).arg("-").stdin(request.prompt))
 }

@@ -88,7 +88,8 @@ impl Codex {
 
     /// Says what is known of its structured output with this model, in the place of what this crate knows. A model or a
     /// service of your own is unknown unless you say so: the program itself checks nothing, and many services that are like
-    /// that of OpenAI answer without a look at the schema.
+    /// that of OpenAI answer without a look at the schema. Whatever is said, an `--output-schema` among its arguments leaves no
+    /// room for that of a run: `Native` is refused then, and `Auto` uses words.
     #[must_use]
     pub fn native_output(mut self, support: Support) -> Self {
         self.native = Some(support);
@@ -127,7 +128,8 @@ impl Agent for Codex {
         let native =
             NativeOutput::new(Dialect::Codex, SchemaDelivery::File).with_answer(AnswerPlace::LastMessage);
         let known = || native::CODEX.support(self.model.as_deref(), self.service());
-        let support = self.native.clone().unwrap_or_else(known);
+        let taken = native::taken_by(args::SCHEMA, &self.args);
+        let support = taken.or_else(|| self.native.clone()).unwrap_or_else(known);
         Some(native::CODEX.complete(native, AgentCommand::new(&self.program), support))
     }
 

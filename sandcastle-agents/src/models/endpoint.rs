@@ -14,6 +14,10 @@ use serde_json::Value;
 
 use super::capabilities::{self, Capabilities, Official};
 use super::http::{ErrorBody, Framing, Service, cut, frames, one_line};
+use super::wire::too_long;
+
+/// The longest answer: no model says as much, and everything that is made of it is a multiple.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
 /// A provider's protocol.
 pub(crate) trait Wire {
@@ -50,6 +54,9 @@ pub(crate) trait Reader: Send {
     /// # Errors
     /// When the event is a failure, or damaged.
     fn read(&mut self, data: &str, listener: &mut ModelListener<'_>) -> Result<Progress, ModelFailure>;
+
+    /// How many bytes of the answer there are so far: of its text, its thoughts and its calls, as far as they are kept.
+    fn size(&self) -> usize;
 
     /// What was used, as far as it is known.
     fn usage(&self) -> Usage;
@@ -176,6 +183,9 @@ impl Endpoint {
             if reader.read(&frame?, listener)? == Progress::Complete {
                 break;
             }
+            if reader.size() > MAX_ANSWER {
+                return Err(too_long("the answer", MAX_ANSWER));
+            }
         }
         Ok(())
     }
@@ -252,6 +262,15 @@ macro_rules! provider {
             pub fn system_proxies(mut self) -> Self {
                 let proxies = $crate::models::http::Proxies::OfTheSystem;
                 self.endpoint.service.change(|service| service.proxies = proxies);
+                self
+            }
+
+            /// Trusts services whose certificate is signed by this one, or by one of these, beside those whom the platform
+            /// trusts; for a server of your own. It is PEM, as a file of it is.
+            #[must_use]
+            pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
+                let pem: Vec<u8> = pem.into();
+                self.endpoint.service.change(|service| service.roots.push(pem.into()));
                 self
             }
 

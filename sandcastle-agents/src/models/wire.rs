@@ -1,6 +1,9 @@
 //! What the wires of all services have in common: numbers that are only almost numbers, arguments that are only almost
 //! JSON, and ids where a service gives none.
 
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::{Message, ModelFailure, ModelRequest, ToolCall};
 use serde::{Deserialize, Deserializer};
@@ -31,7 +34,7 @@ pub(crate) struct Cached {
 
 /// The conversation, for a wire that has what the model is told about its part as its first message; `message` says how the
 /// others are written, and leaves out those in which nothing is said.
-pub(crate) fn messages(request: &ModelRequest, message: fn(&Message) -> Option<Value>) -> Vec<Value> {
+pub(crate) fn messages(request: &ModelRequest, message: impl Fn(&Message) -> Option<Value>) -> Vec<Value> {
     let system = request.system.as_deref().filter(|system| !system.is_empty());
     let system = system.map(|system| json!({ "role": "system", "content": system }));
     system.into_iter().chain(request.messages.iter().filter_map(message)).collect()
@@ -48,6 +51,11 @@ pub(crate) fn event<'d, T: Deserialize<'d>>(data: &'d str) -> Result<T, ModelFai
 /// A stream that is not what the service's protocol says.
 pub(crate) fn broken(problem: impl std::fmt::Display) -> ModelFailure {
     ModelFailure::new(FailureKind::Transport, format!("the stream of the answer is damaged: {problem}"))
+}
+
+/// More than anybody answers. The next time it would be as much, so that nothing is tried again.
+pub(crate) fn too_long(what: &str, most: usize) -> ModelFailure {
+    ModelFailure::new(FailureKind::Other, format!("{what} is longer than {most} bytes"))
 }
 
 /// A stream that ended before the answer did.
@@ -87,6 +95,18 @@ pub(crate) fn call_id(given: Option<String>) -> String {
 /// Returns the id if a service gave it.
 pub(crate) fn given_id(id: &str) -> Option<&str> {
     (!id.starts_with(MADE_UP)).then_some(id)
+}
+
+/// The id of a call for a service that takes only some: its own are such, and one of another service becomes one that is
+/// always the same.
+pub(crate) fn plain_id(id: &str, longest: usize) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if !id.is_empty() && id.len() <= longest && id.bytes().all(is_plain) {
+        return id.into();
+    }
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    format!("call_{:016x}", hasher.finish()).into()
 }
 
 /// A number as short as it was written: `0.2`, not `0.20000000298`.
@@ -150,6 +170,18 @@ mod tests {
         assert_eq!(decimal(0.2).unwrap().to_string(), "0.2");
         assert_eq!(decimal(f32::NAN), None);
         assert_eq!(decimal(f32::INFINITY), None);
+    }
+
+    #[test]
+    fn ids_of_other_services_are_made_to_fit_and_told_apart() {
+        assert_eq!(plain_id("toolu_01A-b", 40), "toolu_01A-b");
+        let (long, longer) = ("x".repeat(41), "x".repeat(42));
+        let ids = ["functions.count:0", "functions.count:1", "", "ä", &long, &longer];
+        let fitting: Vec<_> = ids.iter().map(|id| plain_id(id, 40)).collect();
+        for (at, id) in fitting.iter().enumerate() {
+            assert!(plain_id(id, 40) == *id && !fitting[..at].contains(id), "{fitting:?}");
+        }
+        assert_eq!(plain_id(&long, 64), long);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::reader::History;
 use super::remains::{is_own_branch, resolved};
 use super::report::{BranchLeft, Cleaned, CleanedItem, RunReport, RunState, SandboxLeft, WorktreeLeft};
 use super::runs::{Read, Removal, is_unborn};
+use super::scratch;
 use super::shelf;
 use super::writer::{self, JOURNAL};
 use crate::error::Result;
@@ -63,6 +64,9 @@ impl Cleaner<'_> {
         }
         for sandbox in &report.sandboxes {
             self.sandbox(id, sandbox, folder).await;
+        }
+        if let Some(scratch) = &report.scratch {
+            self.scratch(id, scratch, has_processes);
         }
         if self.cleaned.kept.len() == kept {
             self.journal(report, folder);
@@ -197,6 +201,17 @@ impl Cleaner<'_> {
         };
         if self.force == Force::No {
             self.keep(run, &what, &unknown);
+        }
+    }
+
+    fn scratch(&mut self, id: &RunId, path: &Path, has_processes: bool) {
+        let what = format!("the scratch folder `{}`", path.display());
+        if has_processes {
+            return self.keep(id, &what, "processes of the run live");
+        }
+        match if self.removal == Removal::Real { scratch::remove(path) } else { Ok(()) } {
+            Ok(()) => self.note(id, &what, "its run is over", Ok(())),
+            Err(error) => self.keep(id, &what, &format!("it cannot be removed: {error}")),
         }
     }
 

@@ -3,8 +3,8 @@
 //! A run writes down what it is about to own before it owns it (`writer`, with the words of `note`), into
 //! `.sandcastle/runs/<id>/journal.jsonl`. After a `SIGKILL` of its process somebody else reads it (`reader`), looks at what
 //! is there now (`remains`; git is asked by `ground`), saves what nobody else holds (`rescue`) and tidies up (`clean`).
-//! `workflow` glances at what workflows write there.
-//! [`Runs`] is the door, [`RunReport`] what it tells; `shelf` is the folder.
+//! `workflow` glances at what workflows write there. [`Runs`] is the door, [`RunReport`] what it tells; `shelf` is the folder,
+//! `scratch` what runs keep elsewhere for a moment.
 //!
 //! Three rules hold everywhere. A journal is a claim: nothing is done because it says so, only because git, the kernel
 //! and it agree. What is not known is never removed. And nothing is ever merged from here.
@@ -19,6 +19,7 @@ mod remains;
 mod report;
 mod rescue;
 mod runs;
+pub(crate) mod scratch;
 mod shelf;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ pub use self::report::{
 pub use self::runs::{Removal, Runs};
 #[cfg(feature = "workflow")]
 pub(crate) use self::shelf::trim;
+#[cfg(feature = "workflow")]
 pub(crate) use self::workflow::{WORKFLOW_RECORD, WORKFLOW_VERSION, WorkflowHead};
 pub(crate) use self::writer::Journal;
 #[cfg(feature = "workflow")]

@@ -68,6 +68,10 @@ pub(crate) enum Note {
     Sandbox { provider: String, id: String },
     /// That sandbox is gone.
     SandboxClosed { id: String },
+    /// It keeps a schema in this folder of the host. To be written before the folder is made.
+    Scratch { path: StoredPath },
+    /// That folder is gone.
+    ScratchRemoved,
     /// The agent named its conversation.
     Session { id: String, file: Option<StoredPath> },
     /// The contract of the answer.

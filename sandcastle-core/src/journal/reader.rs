@@ -43,6 +43,8 @@ pub(super) struct History {
     pub(super) marks: HashSet<Mark>,
     /// Sandboxes that were not noted as gone: provider and id.
     pub(super) sandboxes: Vec<(String, String)>,
+    /// Its scratch folder, unless that was noted as gone.
+    pub(super) scratch: Option<PathBuf>,
     pub(super) session: Option<(String, Option<PathBuf>)>,
     pub(super) contract: Option<(String, Format, Value)>,
     pub(super) block: Option<String>,
@@ -152,6 +154,7 @@ fn begin(line: &Line<'_>, id: &RunId) -> Result<History, String> {
         life: Life::Gone,
         worktrees: Vec::new(),
         sandboxes: Vec::new(),
+        scratch: None,
         session: None,
         contract: None,
         block: None,
@@ -214,6 +217,8 @@ impl History {
                 }
             }
             Note::SandboxClosed { id } => self.sandboxes.retain(|(_, known)| *known != id),
+            Note::Scratch { path } => self.scratch = Some(path.to_path_buf()),
+            Note::ScratchRemoved => self.scratch = None,
             Note::Session { id, file } => self.session = Some((id, file.map(|file| file.to_path_buf()))),
             Note::Output { tag, format, schema } => self.contract = Some((tag, format, schema)),
             Note::Answered { block } => self.block = Some(block),

@@ -10,6 +10,7 @@ use super::report::{
     Answer, BranchLeft, LandingLeft, LandingState, ProcessLeft, RunReport, RunState, SandboxLeft,
     SessionLeft, WorktreeLeft,
 };
+use super::scratch;
 use crate::error::Result;
 use crate::git::Change;
 use crate::id::{CommitId, RunId, SessionId};
@@ -74,6 +75,7 @@ pub(super) async fn found(history: &History, ground: &Ground, in_use: &InUse) ->
         return report;
     }
     report.sandboxes = sandboxes(history);
+    report.scratch = history.scratch.clone().filter(|path| scratch::is_there(path, &history.id));
     for noted in &history.worktrees {
         let left = worktree(&noted.path, ground, in_use, &mut report.warnings).await;
         let is_new = |left: &WorktreeLeft| report.worktrees.iter().all(|known| known.path != left.path);

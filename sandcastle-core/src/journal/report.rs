@@ -98,6 +98,9 @@ pub struct RunReport {
     pub processes: Vec<ProcessLeft>,
     /// Sandboxes that it did not note as gone.
     pub sandboxes: Vec<SandboxLeft>,
+    /// The folder outside of the repository in which it kept a schema, if that is still there.
+    #[serde(serialize_with = "work::optional_path")]
+    pub scratch: Option<PathBuf>,
     /// The conversation of the agent.
     pub session: Option<SessionLeft>,
     /// What the agent had answered.
@@ -270,6 +273,7 @@ impl RunReport {
             unreachable_commits: Vec::new(),
             processes: Vec::new(),
             sandboxes: Vec::new(),
+            scratch: None,
             session: None,
             answer: None,
             landing: None,

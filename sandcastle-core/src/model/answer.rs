@@ -9,6 +9,9 @@ use serde_json::Value;
 use crate::event::FailureKind;
 use crate::work::Usage;
 
+/// The most characters of an end that is not known which are shown.
+const MAX_WORDS: usize = 200;
+
 /// Holds one answer of a model, whole.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -67,6 +70,16 @@ pub enum ModelStop {
     Other(String),
 }
 
+impl ModelStop {
+    /// Returns the service's own words for an end that is not known here, fit to be shown.
+    pub(crate) fn unknown(&self) -> Option<String> {
+        match self {
+            Self::Other(how) => Some(how.escape_debug().take(MAX_WORDS).collect()),
+            _ => None,
+        }
+    }
+}
+
 /// Reports a piece of an answer that is still arriving.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
@@ -97,6 +110,8 @@ pub struct ModelFailure {
     pub kind: FailureKind,
     /// Why, for a person; without secrets.
     pub message: String,
+    /// What can be done about it, where that is known.
+    pub hint: Option<String>,
     /// The HTTP status, if there was an answer at all.
     pub status: Option<u16>,
     /// When the service wants to be asked again.
@@ -109,7 +124,15 @@ impl ModelFailure {
     /// Describes a failure.
     #[must_use]
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), status: None, retry_after: None, usage: Usage::default() }
+        let (hint, status, retry_after) = (None, None, None);
+        Self { kind, message: message.into(), hint, status, retry_after, usage: Usage::default() }
+    }
+
+    /// Says what can be done about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
     }
 
     /// Sets the HTTP status.

@@ -203,8 +203,7 @@ impl Drive {
     /// Judges an answer; `None` if it is to be corrected.
     fn take(&mut self, answer: ModelAnswer, judge: &mut Judge<'_>) -> Option<ModelResult<()>> {
         let last = self.last(&answer);
-        if let ModelStop::Other(how) = &answer.stop {
-            let how = how.escape_debug().take(200).collect::<String>();
+        if let Some(how) = answer.stop.unknown() {
             self.ledger.warn(format!("the answer ended in a way that is not known: `{how}`"));
         }
         let (Some(output), Some(spec)) = (&self.plan.output, &self.settings.spec) else {
@@ -240,7 +239,11 @@ impl Drive {
         }
         let correction = match &self.settings.correction {
             Some(word) => word(&refused.error, output.form(), number, retries + 1),
-            None => refused.error.output_check(output.form(), number, retries + 1),
+            None => {
+                let spec = self.settings.spec.as_ref();
+                let block = spec.and_then(|spec| spec.block_for(&refused.error, output.form()));
+                refused.error.output_check(output.form(), number, retries + 1, block.as_deref())
+            }
         };
         let told = Some((correction.clone(), retries + 1 - number));
         self.ledger.refused(strategy, served_by, &refused.error, told);

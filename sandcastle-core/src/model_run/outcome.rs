@@ -5,6 +5,7 @@ use super::event::ServedBy;
 use super::ledger::{Ledger, ModelAttempt};
 use super::plan;
 use crate::error::{Error, ErrorKind};
+use crate::event::FailureKind;
 use crate::model::{Message, ModelFailure, ModelStop};
 use crate::output::AnswerForm;
 use crate::run::StructuredOutputError;
@@ -79,19 +80,26 @@ impl Error {
 
 /// Words what a service said, or did not.
 pub(super) fn model_failed(failure: ModelFailure, served_by: &ServedBy) -> Error {
-    use crate::event::FailureKind;
-    let hint = match failure.kind {
-        FailureKind::Transport => Some("try again later, or name another model with `alternate`"),
-        FailureKind::Authentication => Some("give the service a valid key"),
-        FailureKind::Limit => Some("raise the limit at the service"),
-        _ if failure.status == Some(404) => {
-            Some("see that the base address and the name of the model are right")
-        }
-        _ => None,
-    };
+    let hint = hint_on(&failure);
     let error =
         Error::new(ErrorKind::ModelFailed, format!("ask {served_by}: {failure}")).with_source(failure);
     hint.into_iter().fold(error, Error::with_hint)
+}
+
+/// Returns what can be done about a failure: what who asked the service knows, or else what its kind says.
+fn hint_on(failure: &ModelFailure) -> Option<String> {
+    let known = match (failure.kind, failure.retry_after) {
+        (FailureKind::Transport, Some(wait)) if !wait.is_zero() => {
+            let wait = wait.as_secs_f32();
+            return Some(format!("try again in {wait} s, or name another model with `alternate`"));
+        }
+        (FailureKind::Transport, _) => "try again later, or name another model with `alternate`",
+        (FailureKind::Authentication, _) => "give the service a valid key",
+        (FailureKind::Limit, _) => "raise the limit at the service",
+        _ if failure.status == Some(404) => "see that the base address and the name of the model are right",
+        _ => return failure.hint.clone(),
+    };
+    failure.hint.clone().or_else(|| Some(known.to_owned()))
 }
 
 /// Words that there is no valid output, and `why` the last answer was not corrected.
@@ -102,7 +110,9 @@ pub(super) fn unmet(refused: Refused, why: Option<&Error>, ledger: &Ledger) -> (
         count => format!("{count} attempts"),
     };
     let then = why.map(|why| format!("; then it failed to {why}")).unwrap_or_default();
-    let message = format!("get a valid `<{}>` in {attempts}: {error}{then}", error.tag);
+    let ended = refused.last.stop.unknown().map(|how| format!(" (the answer ended as `{how}`)"));
+    let ended = ended.unwrap_or_default();
+    let message = format!("get a valid `<{}>` in {attempts}: {error}{ended}{then}", error.tag);
     let worded = Error::new(ErrorKind::StructuredOutput, message);
     let hints = why.into_iter().flat_map(|why| why.hints().to_vec());
     let (mut worded, last) = with_last_answer(hints.fold(worded, Error::with_hint), refused, ledger);

@@ -65,8 +65,7 @@ pub(super) fn on_text(
         return judged(block.as_str(), spec, judge);
     }
     let Some(lowering) = lowering else { return judged(raw, spec, judge) };
-    let block = document::block_within(spec, lowering, raw)?;
-    judged(&block, spec, judge).map_err(|error| error.about(raw))
+    document::judged(raw, (spec, lowering), &mut |block| judged(block, spec, judge)).map(drop)
 }
 
 fn judged(text: &str, spec: &OutputSpec, judge: &mut Judge<'_>) -> Result<(), ExtractError> {

@@ -1,52 +1,43 @@
-//! The answer of a program's own structured output: a whole JSON document, without a tag around it.
+//! The answer of a program's or a service's own structured output: a whole JSON document, without a tag around it.
 //!
-//! It is judged as a block is. Before that, what a copy of the schema made the model add is taken out again, see
-//! [`Lowering::lift`]. What is wrapped into another object, or encoded twice, is never unwrapped, but said.
+//! It is judged as a block is: white space and one code fence around it are removed, and nothing else is forgiven. Before
+//! that, what a copy of the schema made the model add is taken out again, see [`Lowering::lift`]. What is wrapped into another
+//! object, or encoded twice, is never unwrapped, but said.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::ladder::BlockJudge;
 use super::lower::Lowering;
-use super::read::{self, Fault};
-use super::{ExtractError, OutputSpec, Problem, Seen, error, pointer};
+use super::{ExtractError, OutputSpec, Problem, Seen, pointer, read};
 
-/// Returns the block that a document stands for, which `spec` can then judge.
+/// Judges a document, and returns the block that was accepted in its place. Agents and models come through here alike.
 ///
 /// # Errors
-/// When the text is not one JSON document and nothing else. A fence around it is something else: a model that is held to a
-/// schema cannot write one.
-pub(crate) fn block_of(spec: &OutputSpec, lowering: &Lowering, text: &str) -> Result<String, ExtractError> {
-    let reading = spec.read_json(text)?;
-    let begins = text.len() - text.trim_start().len();
-    if reading.text.trim_start().len() != reading.text.len() - begins {
-        let message = "there is more than the value";
-        let fault = Fault::new(text, begins, message, error::Advice::JsonOnly);
-        return Err(ExtractError::json_parse(spec.tag(), text, fault));
+/// When it is not one JSON document, in a fence or not, and when the judge refuses what it says. The error has the document
+/// exactly as it was given.
+pub(crate) fn judged<'t>(
+    text: &'t str,
+    (spec, lowering): (&OutputSpec, &Lowering),
+    judge: &mut BlockJudge<'_>,
+) -> Result<Cow<'t, str>, ExtractError> {
+    let block = block_of(spec, lowering, text)?;
+    match judge(&block) {
+        Ok(()) => Ok(block),
+        Err(error) => Err(explain(error.about(text), spec, lowering)),
     }
-    Ok(lifted(text, &reading.value, lowering).into_owned())
 }
 
-/// Returns the same of a document that may stand in a fence.
-///
-/// # Errors
-/// When the text is not one JSON document, in a fence or not.
-pub(crate) fn block_within<'b>(
-    spec: &OutputSpec,
-    lowering: &Lowering,
-    text: &'b str,
-) -> Result<Cow<'b, str>, ExtractError> {
-    Ok(lifted(text, &spec.read_json(text)?.value, lowering))
-}
-
-/// Returns a text as it is to be judged: with what its wire made of the value undone.
-fn lifted<'b>(text: &'b str, value: &Value, lowering: &Lowering) -> Cow<'b, str> {
+/// Returns the block that a document stands for.
+fn block_of<'t>(spec: &OutputSpec, lowering: &Lowering, text: &'t str) -> Result<Cow<'t, str>, ExtractError> {
+    let value = spec.read_json(text)?.value;
     let lifted = lowering.lift(value.clone());
-    if lifted == *value { Cow::Borrowed(text) } else { Cow::Owned(lifted.to_string()) }
+    Ok(if lifted == value { Cow::Borrowed(text) } else { Cow::Owned(lifted.to_string()) })
 }
 
 /// Adds to an error that the value which was asked for is there, only inside of another one.
-pub(crate) fn explain(mut error: ExtractError, spec: &OutputSpec, lowering: &Lowering) -> ExtractError {
+fn explain(mut error: ExtractError, spec: &OutputSpec, lowering: &Lowering) -> ExtractError {
     let wrapped = error.value.as_ref().and_then(Value::as_object).filter(|fields| fields.len() == 1);
     let Some((key, inner)) = wrapped.and_then(|fields| fields.iter().next()) else { return error };
     let fits = |value: Value| spec.read_block(&lowering.lift(value).to_string()).is_ok();
@@ -90,16 +81,30 @@ mod tests {
 
     fn judged(text: &str) -> Result<Value, ExtractError> {
         let (spec, lowering) = (spec(), lower(spec().schema(), Dialect::Codex));
-        let block = block_of(&spec, &lowering, text)?;
-        spec.read_block(&block).map_err(|error| explain(error, &spec, &lowering))
+        let mut kept = None;
+        super::judged(text, (&spec, &lowering), &mut |block| {
+            kept = Some(spec.read_block(block)?);
+            Ok(())
+        })?;
+        Ok(kept.unwrap())
     }
 
     #[test]
-    fn a_document_is_one_value_and_nothing_else() {
-        assert_eq!(judged(" {\"n\":1}\n").unwrap(), json!({ "n": 1 }));
-        for text in ["not json at all", "```json\n{\"n\":1}\n```", "{\"n\":1} Done.", "", "{\"n\":1,\"n\":2}"]
-        {
-            assert_eq!(judged(text).unwrap_err().stage(), Stage::JsonParse, "{text}");
+    fn a_document_is_one_value_in_white_space_and_one_fence() {
+        for text in [" {\"n\":1}\n", "```json\n{\"n\":1}\n```", "\n~~~~\n{\"n\":1}\n~~~~ "] {
+            assert_eq!(judged(text).unwrap(), json!({ "n": 1 }), "{text}");
+        }
+        for text in [
+            "not json at all",
+            "{\"n\":1} Done.",
+            "Here:\n```json\n{\"n\":1}\n```",
+            "```json\n{\"n\":1}\n```\nDone.",
+            "```\n```json\n{\"n\":1}\n```\n```",
+            "",
+            "{\"n\":1,\"n\":2}",
+        ] {
+            let error = judged(text).unwrap_err();
+            assert_eq!((error.stage(), error.raw_matched.as_deref()), (Stage::JsonParse, Some(text)));
         }
     }
 
@@ -110,11 +115,16 @@ mod tests {
         });
         let spec = OutputSpec::json("result", schema).unwrap();
         let lowering = lower(spec.schema(), Dialect::Codex);
-        let within = |text: &'static str| block_within(&spec, &lowering, text);
-        assert_eq!(within("{ \"n\": 1 }").unwrap(), "{ \"n\": 1 }");
-        assert_eq!(within(r#"{"n":1,"more":null}"#).unwrap(), r#"{"n":1}"#);
-        assert_eq!(within("```json\n{\"n\":1,\"more\":null}\n```").unwrap(), r#"{"n":1}"#);
-        assert_eq!(within(r#"{"n":1,"n":2}"#).unwrap_err().stage(), Stage::JsonParse);
+        let block = |text: &'static str| block_of(&spec, &lowering, text);
+        assert_eq!(block("{ \"n\": 1 }").unwrap(), "{ \"n\": 1 }");
+        assert_eq!(block(r#"{"n":1,"more":null}"#).unwrap(), r#"{"n":1}"#);
+        assert_eq!(block("```json\n{\"n\":1,\"more\":null}\n```").unwrap(), r#"{"n":1}"#);
+        assert_eq!(block(r#"{"n":1,"n":2}"#).unwrap_err().stage(), Stage::JsonParse);
+
+        let text = "```\n{\"n\":\"x\",\"more\":null}\n```";
+        let error = super::judged(text, (&spec, &lowering), &mut |block| spec.read_block(block).map(drop));
+        let error = error.unwrap_err();
+        assert_eq!((error.raw_matched.as_deref(), &*error.problems[0].path), (Some(text), "/n"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::locate::Locator;
 use super::quote::{clip, one_line};
 use super::read::Fault;
 use super::{Problem, excerpt, pointer, unfence};
+use crate::event::StopReason;
 use crate::work::AttemptOutcome;
 
 /// The most problems that the long form shows; collected ones are as many and a last that counts the others.
@@ -266,6 +267,24 @@ impl ExtractError {
     pub(crate) fn filtered(tag: impl Into<String>, located: Option<Locator>) -> Self {
         let message = "the model's service held the answer back because of what it says";
         Self::ended(tag.into(), Detail::Filtered, located, message)
+    }
+
+    /// Gives back what was located in an answer that came to its end.
+    ///
+    /// # Errors
+    /// One that was refused, held back or cut off fails by that name, even if what is there of it would do.
+    pub(crate) fn unless_stopped(
+        tag: &str,
+        stop: StopReason,
+        located: Option<Locator>,
+    ) -> Result<Option<Locator>, Self> {
+        match stop {
+            StopReason::Complete => Ok(located),
+            StopReason::Refused => Err(Self::refused(tag, located)),
+            StopReason::Filtered => Err(Self::filtered(tag, located)),
+            StopReason::OutputLimit => Err(Self::truncated(tag, located)),
+            StopReason::ContextLimit => Err(Self::out_of_room(tag, located)),
+        }
     }
 
     /// There is no answer at all.

@@ -27,11 +27,12 @@ impl ExtractError {
     /// was. `remaining` is how many attempts are left after the one it asks for.
     #[must_use]
     pub fn feedback(&self, remaining: u32) -> String {
-        self.correction(AnswerForm::Block, remaining)
+        self.correction(AnswerForm::Block, remaining, None)
     }
 
-    /// Words the correction of an answer that was asked for in this form.
-    pub(crate) fn correction(&self, form: AnswerForm, remaining: u32) -> String {
+    /// Words the correction of an answer that was asked for in this form; `block` is what a block looks like, if that is to be
+    /// shown.
+    pub(crate) fn correction(&self, form: AnswerForm, remaining: u32, block: Option<&str>) -> String {
         let mut text = format!("Your answer was not accepted: {}.\n", self.fault(form));
         self.list_problems(&mut text);
         _ = write!(
@@ -41,8 +42,16 @@ impl ExtractError {
             self.request(form),
             attempts_left(remaining),
         );
+        if let Some(block) = block {
+            _ = write!(text, "\nIt has this form, with the placeholders filled in:\n{block}\n");
+        }
         self.quote(&mut text);
         text
+    }
+
+    /// Tells whether the answer is not in the form that was asked for, whatever it says.
+    pub(super) fn is_about_form(&self) -> bool {
+        matches!(self.detail, Detail::Missing(_) | Detail::Unclosed | Detail::NotJson { .. })
     }
 
     /// Words what is wrong, as a fragment.

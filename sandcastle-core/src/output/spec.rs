@@ -11,9 +11,12 @@ use super::locate::Locator;
 use super::read::{self, Reading};
 use super::schema::CompiledSchema;
 use super::validate::Checker;
-use super::{AgentOutput, ExtractError, OutputFormat, Problem, Snippet, defaults, tag};
+use super::{AgentOutput, AnswerForm, ExtractError, OutputFormat, Problem, Seen, Snippet, defaults, tag};
 use crate::error::{Error, ErrorKind, Result};
+use crate::event::StopReason;
 
+/// The longest form of a block that is shown in a correction.
+const MAX_BLOCK_BYTES: usize = 2000;
 /// The most retries that a run may make.
 const MAX_RETRIES: u32 = 10;
 
@@ -316,6 +319,13 @@ impl OutputSpec {
         Snippet::of_spec(self).render()
     }
 
+    /// Returns what a block looks like, for a model whose answer `error` refuses because of its form, if that can be shown
+    /// in a few words. Small models that fell into another notation stay in it until they see this.
+    pub(crate) fn block_for(&self, error: &ExtractError, form: AnswerForm) -> Option<String> {
+        let is_lost = form == AnswerForm::Block && error.is_about_form();
+        is_lost.then(|| Snippet::of_spec(self).render_block())?.filter(|block| block.len() <= MAX_BLOCK_BYTES)
+    }
+
     /// Reads the last block in a text.
     ///
     /// # Errors
@@ -324,6 +334,18 @@ impl OutputSpec {
         let mut locator = self.locator();
         locator.push(text);
         self.read_block(locator.finish()?.as_str())
+    }
+
+    /// Reads the block that was located in an answer that ended so, as a run does that was answered so.
+    ///
+    /// # Errors
+    /// As [`OutputSpec::extract`]; an answer that was refused, held back or cut off fails by that name, even if what is there
+    /// of it would do.
+    pub fn read_located(&self, located: Locator, stop: StopReason) -> Result<Value, ExtractError> {
+        let located = ExtractError::unless_stopped(&self.tag, stop, Some(located))?;
+        let block =
+            located.map_or_else(|| Err(ExtractError::missing(&*self.tag, Seen::Nothing)), Locator::finish)?;
+        self.read_block(block.as_str())
     }
 
     /// Reads the inside of a block that a [`Locator`] has found.
@@ -392,7 +414,6 @@ impl fmt::Debug for OutputSpec {
             .field("tag", &self.tag)
             .field("format", &self.format)
             .field("retries", &self.retries)
-            .field("schema", self.schema.value())
             .finish_non_exhaustive()
     }
 }

@@ -239,7 +239,7 @@ fn masked<'e>(event: &'e RunEvent, secrets: &Secrets) -> Cow<'e, RunEvent> {
             [message, preview].into_iter().chain(failed).for_each(mask);
         }
         RunEvent::RawLine { line } => mask(line),
-        RunEvent::StrategyChosen { choice } => mask(&mut choice.reason),
+        RunEvent::StrategyChosen { choice } => choice.texts_mut().for_each(mask),
         RunEvent::Agent { event } => match event {
             AgentEvent::ToolCall { name, detail } => {
                 mask(name);

@@ -137,12 +137,13 @@ async fn go(
     for number in 1..=job.settings.max_iterations {
         ledger.afford(&job.settings.budget, &format!("begin iteration {number}"))?;
         let workplace = Workplace::open(job, number, ledger).await?;
-        let worked = work(job, number, &workplace, spec, judge, ledger).await;
-        let how = match &worked {
-            Ok(ending) if ending.is_stood_in_for() => Work::Replaced,
-            Ok(_) => Work::Finished,
-            Err(error) if error.kind() == ErrorKind::StructuredOutput => Work::Unanswered,
-            Err(_) => Work::Failed,
+        let (worked, how) = match settled(job, spec, &workplace).await {
+            Ok(asked) => {
+                let worked = work(job, number, &workplace, asked, judge, ledger).await;
+                let how = ended(&worked);
+                (worked, how)
+            }
+            Err(error) => (Err(error), Work::Unbegun),
         };
         let closed = workplace.close(job, how, ledger).await;
         let ending = ledger.settled(worked, closed)?;
@@ -153,20 +154,47 @@ async fn go(
     Ok(Ending::default())
 }
 
+/// Says how the work of an iteration ended.
+fn ended(worked: &Result<Ending>) -> Work {
+    match worked {
+        Ok(ending) if ending.is_stood_in_for() => Work::Replaced,
+        Ok(_) => Work::Finished,
+        Err(error) if error.kind() == ErrorKind::StructuredOutput => Work::Unanswered,
+        Err(_) => Work::Failed,
+    }
+}
+
+/// Settles how the schema of an output reaches the model. It is the last of the entry checks: only in the sandbox can the
+/// program be asked for its version. Neither the prompt's own commands are run before it, nor is the agent asked for anything.
+async fn settled<'s>(
+    job: &Job,
+    spec: Option<&'s OutputSpec>,
+    workplace: &Workplace,
+) -> Result<Option<(&'s OutputSpec, SchemaPlan)>> {
+    let Some((spec, plan)) = spec.zip(job.checked.schema.clone()) else { return Ok(None) };
+    let plan = plan.settle(&Stage::new(job, workplace), spec, &job.checked.session).await?;
+    let known = job.checked.prompt.as_ref().map(entry::as_far_as_known);
+    if let Some(known) = known.filter(|known| !known.has_expressions()) {
+        plan.check_prompt(&known.for_checks(), spec)?;
+    }
+    Ok(Some((spec, plan)))
+}
+
 /// Lets the agent work in a place that is ready.
 async fn work(
     job: &Job,
     number: u32,
     workplace: &Workplace,
-    spec: Option<&OutputSpec>,
+    asked: Option<(&OutputSpec, SchemaPlan)>,
     judge: &mut Judge<'_>,
     ledger: &mut Ledger,
 ) -> Result<Ending> {
-    let prompt = resolved_prompt(job, workplace, spec, ledger).await?;
+    let prompt = resolved_prompt(job, workplace, ledger).await?;
+    let asked = asked.map(|(spec, plan)| Ok((spec, plan.asked_by(&prompt, spec)?))).transpose()?;
     let session = if number == 1 { job.checked.session.clone() } else { SessionRequest::Fresh };
     let stage = Stage::new(job, workplace);
     stage.bring_in(&session, ledger).await?;
-    match spec.zip(job.checked.schema.clone()) {
+    match asked {
         Some((spec, plan)) => {
             match answered(job, &stage, (spec, plan), (prompt, session), judge, ledger).await {
                 Err(error) => fallback::stand_in(job.ladder(spec), spec, error, judge, ledger),
@@ -187,10 +215,12 @@ async fn answered(
     ledger: &mut Ledger,
 ) -> Result<Ending> {
     ledger.asked(spec);
-    let plan = plan.settle(stage, spec, (&prompt, &session)).await?;
     ledger.chose(&plan);
     let file = match plan.text_for_file() {
-        Some(text) => Some(SchemaFile::write(text, job.settings.sandbox.sharing(), stage).await?),
+        Some(text) => {
+            let of = (&job.checked.run, job.settings.sandbox.sharing());
+            Some(SchemaFile::write(text, of, stage, ledger).await?)
+        }
         None => None,
     };
     let path = file.as_ref().map(SchemaFile::path);
@@ -202,12 +232,7 @@ async fn answered(
 }
 
 /// Makes the text that the agent is told, with everything in it that has to be run.
-pub(super) async fn resolved_prompt(
-    job: &Job,
-    workplace: &Workplace,
-    spec: Option<&OutputSpec>,
-    ledger: &mut Ledger,
-) -> Result<String> {
+pub(super) async fn resolved_prompt(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Result<String> {
     let plan = &job.checked.plan;
     let Some(prompt) = &job.checked.prompt else { return Ok(String::new()) };
     let filled = prompt.fill(&Branches { source: workplace.branch(), target: plan.target_branch() });
@@ -219,9 +244,6 @@ pub(super) async fn resolved_prompt(
     let expanded = expand(&filled, &shell, &job.bounds()).await?;
     for (command, tokens) in expanded.expressions {
         ledger.tell(&RunEvent::Expanded { command, tokens });
-    }
-    if let Some((spec, plan)) = spec.zip(job.checked.schema.as_ref()) {
-        plan.check_prompt(&expanded.text, spec)?;
     }
     if let Some(command) = prompt::slash_command(&expanded.text) {
         ledger.warn(entry::slash_warning(command));

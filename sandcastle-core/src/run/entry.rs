@@ -18,6 +18,9 @@
 //! 11. the variables: names that are some, none set for both the sandbox and the agent;
 //! 12. the session to resume or fork is there, if the home folder of the agent is known;
 //! 13. no declared secret is in an argument: of the agent, of a hook, of a shell expression.
+//!
+//! One more is made in the sandbox, by `driver`, before the prompt's own commands are run: that the version of the agent's
+//! program is one that keeps the strategy. What was made for the run goes again if it is not.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -102,7 +102,7 @@ async fn hold_open(job: &Job, ledger: &mut Ledger) -> Result<Option<i32>> {
 }
 
 async fn hold_in(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Result<Option<i32>> {
-    let prompt = resolved_prompt(job, workplace, None, ledger).await?;
+    let prompt = resolved_prompt(job, workplace, ledger).await?;
     Stage::new(job, workplace).bring_in(&job.checked.session, ledger).await?;
     let cwd = workplace.cwd(job);
     let command = command_of(&job.settings, &job.checked, &cwd, &prompt)?;

@@ -79,6 +79,15 @@ pub(super) enum TurnEnd {
 }
 
 impl TurnEnd {
+    /// Returns how the model's last answer ended, as far as that is known.
+    pub(super) fn stop(&self) -> Option<StopReason> {
+        match self {
+            Self::Completed(stop) => Some(*stop),
+            Self::Failed(kind, _) => kind.stop(),
+            _ => None,
+        }
+    }
+
     /// Tells whether the agent may have refused for a reason that passes by itself in a moment. A session that was held in
     /// this run is not unknown to it for long.
     fn is_a_refusal(&self, held_before: bool) -> bool {

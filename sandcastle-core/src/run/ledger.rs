@@ -170,7 +170,7 @@ impl Ledger {
         }
     }
 
-    /// Returns how the schema reached the model, as far as that is decided.
+    /// Returns how the schema reached the model, as far as that is decided. What it says of the schema is masked.
     pub(super) fn strategy(&self) -> Option<&StrategyChoice> {
         self.strategy.as_ref()
     }
@@ -178,11 +178,11 @@ impl Ledger {
     /// Notes how the schema of the output reaches the model from now on. Where words were asked for there was no choice, and
     /// nothing to tell.
     pub(super) fn chose(&mut self, plan: &SchemaPlan) {
-        let choice = plan.choice();
-        self.strategy = Some(choice.clone());
+        let choice = plan.choice().masked(self.secrets());
         if plan.wanted() != OutputStrategy::Tag {
             self.tell(&RunEvent::StrategyChosen { choice: Box::new(choice.clone()) });
         }
+        self.strategy = Some(choice);
     }
 
     /// Notes the answer that was accepted.

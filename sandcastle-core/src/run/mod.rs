@@ -52,6 +52,7 @@ mod tests;
 mod timeouts;
 mod trace;
 mod verdict;
+mod version;
 mod workplace;
 mod worktree;
 

@@ -35,6 +35,14 @@ impl Document {
     pub(super) fn is_empty(&self) -> bool {
         matches!(self, Self::Text(text) if text.trim().is_empty())
     }
+
+    /// Returns what there is of it, as JSON is written.
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Self::Value(value) => value.to_string(),
+            Self::Text(text) | Self::Oversize(text) => text,
+        }
+    }
 }
 
 impl Heard {
@@ -73,6 +81,11 @@ impl Heard {
     /// Tells whether the program has dropped the schema without a word. One that has not even begun has said nothing.
     pub(super) fn is_dropped(&self) -> bool {
         self.confirmation == Confirmation::Event && self.has_begun && !self.is_taken
+    }
+
+    /// Returns where the program gives its answer.
+    pub(super) fn place(&self) -> AnswerPlace {
+        self.place
     }
 
     pub(super) fn document(self) -> Option<Document> {

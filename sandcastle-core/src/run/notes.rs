@@ -79,6 +79,15 @@ impl Ledger {
         }
     }
 
+    /// Notes a folder of this host that a schema is about to be kept in.
+    pub(super) fn note_scratch(&mut self, folder: &Path) {
+        self.note(&Note::Scratch { path: folder.to_path_buf().into() });
+    }
+
+    pub(super) fn note_scratch_removed(&mut self) {
+        self.note(&Note::ScratchRemoved);
+    }
+
     /// Notes the conversation that the agent named.
     pub(super) fn named_session(&mut self, id: &SessionId, file: impl FnOnce() -> Option<PathBuf>) {
         let file = file().map(Into::into);

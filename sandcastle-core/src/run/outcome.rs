@@ -266,7 +266,7 @@ impl StructuredOutputError {
     /// Returns the text that tells the agent what to correct, as the last retry would send it.
     #[must_use]
     pub fn feedback(&self) -> String {
-        self.cause.correction(self.form, 0)
+        self.cause.correction(self.form, 0, None)
     }
 }
 

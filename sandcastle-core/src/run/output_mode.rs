@@ -75,7 +75,7 @@ impl InteractiveOutput for NoOutput {}
 /// Runs an agent and returns what it did, with the output that the options ask for.
 ///
 /// # Errors
-/// Before anything is started, when the options do not pass the checks ([`Error::is_entry_check`]); afterwards when
+/// Before the agent is asked for anything, when the options do not pass the checks ([`Error::is_entry_check`]); afterwards when
 /// a step around the agent or the agent fails, a time limit is reached, the run is cancelled, the commits cannot be
 /// merged, or no valid output is obtained ([`Error::structured_output`]). Every error of a started run carries the
 /// [`Work`] that was done.

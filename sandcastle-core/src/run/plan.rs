@@ -5,13 +5,10 @@
 //! cannot be kept the run fails, and says who could not keep it.
 
 use std::path::Path;
-use std::time::Duration;
-
-use semver::Version;
 
 use super::iteration::Stage;
-use super::shell::{Call, Shell, Stdout};
-use crate::agent::{Agent, NativeOutput, RequestSchema, SchemaDelivery, VersionCheck, version_in};
+use super::version::{self, Turns};
+use crate::agent::{Agent, NativeOutput, RequestSchema, SchemaDelivery};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::lower::Lowering;
 use crate::output::{OutputSpec, one_line};
@@ -20,10 +17,6 @@ use crate::strategy::{self, OutputStrategy, SchemaSupport, StrategyChoice, Suppo
 
 /// The longest argument that Linux starts a program with, its end included.
 const MAX_ARGUMENT: usize = 128 * 1024;
-/// How long a program may take to tell its version.
-const VERSION_LIMIT: Duration = Duration::from_secs(30);
-/// How much it may print for that.
-const VERSION_OUTPUT: usize = 16 * 1024;
 
 /// How the schema of one run's output reaches the model.
 #[derive(Clone, Debug)]
@@ -111,9 +104,9 @@ impl SchemaPlan {
         &self.choice
     }
 
-    /// Tells whether the prompt has to ask for the tag, because nothing else does.
+    /// Tells whether the prompt has to ask for the tag, because in some turn nothing else does.
     fn needs_words(&self) -> bool {
-        self.native.is_none()
+        self.native.as_ref().is_none_or(|native| native.resumed == Resumed::ByWords)
     }
 
     /// Checks that a prompt asks for its output, where nothing else does.
@@ -131,6 +124,16 @@ impl SchemaPlan {
         }
         Err(Error::new(ErrorKind::Prompt, message)
             .with_hint("nothing is added to a prompt: put the type's `prompt_snippet()` into it"))
+    }
+
+    /// Notes whether the prompt of the first turn asks for the tag.
+    ///
+    /// # Errors
+    /// As [`check_prompt`](Self::check_prompt).
+    pub(super) fn asked_by(mut self, prompt: &str, spec: &OutputSpec) -> Result<Self> {
+        self.check_prompt(prompt, spec)?;
+        self.words = if prompt.contains(&spec.opener()) { Words::Present } else { Words::Absent };
+        Ok(self)
     }
 
     /// Tells whether words may still take over.
@@ -177,44 +180,37 @@ impl SchemaPlan {
         (native.output.delivery == SchemaDelivery::File).then_some(&*native.text)
     }
 
-    /// Asks the program for its version, in the sandbox and before the first turn, and settles by it.
+    /// Asks the program for its version, in the sandbox and before the first turn of `session`, and settles by it. What is left
+    /// to words then has to be in the prompt, see [`check_prompt`](Self::check_prompt).
     ///
     /// # Errors
-    /// [`ErrorKind::AgentStart`] when it is too old or cannot be read, and words cannot take over.
+    /// [`ErrorKind::InvalidOptions`] when it is too old or not known, and the strategy is an explicit one;
+    /// [`ErrorKind::AgentStart`] when the program cannot be started.
     pub(super) async fn settle(
         mut self,
         stage: &Stage<'_>,
         spec: &OutputSpec,
-        (prompt, session): (&str, &SessionRequest),
+        session: &SessionRequest,
     ) -> Result<Self> {
-        self.words = if prompt.contains(&spec.opener()) { Words::Present } else { Words::Absent };
         let Some(check) = self.native.as_ref().and_then(|native| native.output.version.clone()) else {
             return Ok(self);
         };
         let what = format!("ask `{}` for its version", stage.agent.name());
-        let asked = async { Ok(version(&check, stage).await) };
-        let found = stage.bounds.apply(&what, asked).await?;
+        let found = stage.bounds.apply(&what, async { Ok(version::ask(&check, stage).await) }).await?;
+        let found = found.map_err(|why| self.refused(ErrorKind::AgentStart, spec, &why))?;
         let first = if session.origin().is_some() { Turns::Resumed } else { Turns::Fresh };
-        if let Err(reason) = new_enough(&found, &check, first) {
-            return self.settle_for_words(spec, &reason);
+        let begins = found.suits(&check, first);
+        let goes_on = if spec.retries() > 0 { found.suits(&check, Turns::Resumed) } else { Ok(()) };
+        let Err(reason) = begins.as_ref().and(goes_on.as_ref()) else { return Ok(self) };
+        if self.wanted != OutputStrategy::Auto {
+            return Err(self.refused(ErrorKind::InvalidOptions, spec, reason));
         }
-        if spec.retries() > 0
-            && let Err(reason) = new_enough(&found, &check, Turns::Resumed)
-        {
-            if !self.may_leave_to_words() {
-                return Err(self.refused(ErrorKind::AgentStart, spec, &reason));
-            }
+        if begins.is_err() {
+            self.leave_to_words(format!("`native`: {}: {reason}", self.who));
+        } else {
             self.choice.reason += &format!("; corrections go by the tag: {reason}");
             self.native.iter_mut().for_each(|native| native.resumed = Resumed::ByWords);
         }
-        Ok(self)
-    }
-
-    fn settle_for_words(mut self, spec: &OutputSpec, reason: &str) -> Result<Self> {
-        if !self.may_leave_to_words() {
-            return Err(self.refused(ErrorKind::AgentStart, spec, reason));
-        }
-        self.leave_to_words(format!("`native`: {reason}"));
         Ok(self)
     }
 
@@ -222,13 +218,12 @@ impl SchemaPlan {
     fn refused(&self, kind: ErrorKind, spec: &OutputSpec, reason: &str) -> Error {
         let (tag, wanted, who) = (spec.tag(), self.wanted, &self.who);
         let message = format!("get `<{tag}>` by the strategy `{wanted}` from {who}: {reason}");
-        let hint = match (kind, self.wanted) {
-            (ErrorKind::AgentStart, OutputStrategy::Auto) => {
-                "see that the program is there and new enough, or ask for the tag in the prompt, which is then used instead"
+        let hint = match kind {
+            ErrorKind::AgentStart => {
+                "install it where the agent runs (for a container, in its image) and put it on the `PATH`, or name its path on the \
+                 agent"
             }
-            (ErrorKind::AgentStart, _) => {
-                "see that the program is there and new enough, or use the strategy `auto` or `tag`"
-            }
+            ErrorKind::InvalidOptions => "install a newer version, or use the strategy `auto` or `tag`",
             _ => "use a smaller type, or the strategy `auto` or `tag`",
         };
         Error::new(kind, message).with_hint(hint)
@@ -260,13 +255,6 @@ impl Native {
     }
 }
 
-/// Which turns a version is to be good for.
-#[derive(Clone, Copy, Debug)]
-enum Turns {
-    Fresh,
-    Resumed,
-}
-
 fn support_of(agent: &dyn Agent, native: Option<&NativeOutput>) -> SchemaSupport {
     let name = agent.name();
     let Some(native) = native else { return SchemaSupport::none(format!("the agent `{name}`")) };
@@ -277,38 +265,4 @@ fn support_of(agent: &dyn Agent, native: Option<&NativeOutput>) -> SchemaSupport
         _ => format!("the agent `{name}`"),
     };
     SchemaSupport::none(who).with_dialect(native.dialect).with_native(native.support.clone())
-}
-
-/// Asks a program for its version; without one there is a reason.
-async fn version(check: &VersionCheck, stage: &Stage<'_>) -> Result<Version, String> {
-    let command = &check.command;
-    let words: Vec<_> =
-        std::iter::once(&command.program).chain(&command.args).map(|word| word.to_string_lossy()).collect();
-    let shown = words.join(" ");
-    let env: Vec<_> = command.env.iter().chain(stage.env).cloned().collect();
-    let shell = Shell { sandbox: Some(&**stage.workplace.sandbox()), cwd: &stage.cwd, env: &env };
-    let argv = words.iter().map(|word| &**word).collect();
-    let stdout = Stdout::Whole(VERSION_OUTPUT);
-    let call = Call { argv, shown: &shown, limit: VERSION_LIMIT, stdin: &[], stdout };
-    let unknown = |why: String| format!("its version is not known: {why}");
-    let finished = shell.run(call).await.map_err(|failure| unknown(failure.to_string()))?;
-    let printed = String::from_utf8_lossy(&finished.stdout);
-    version_in(&printed).ok_or_else(|| {
-        let printed = one_line(printed.trim()).into_owned();
-        unknown(format!("`{shown:.200}` printed `{printed:.100}`"))
-    })
-}
-
-fn new_enough(found: &Result<Version, String>, check: &VersionCheck, turns: Turns) -> Result<(), String> {
-    let found = found.as_ref().map_err(Clone::clone)?;
-    let (needed, what) = match turns {
-        Turns::Fresh => (check.since, ""),
-        Turns::Resumed => (check.resumed_since, " to take a schema where it goes on with a session"),
-    };
-    // A version of ours that is none cannot be reached.
-    let is_reached = Version::parse(needed).is_ok_and(|needed| *found >= needed);
-    if is_reached {
-        return Ok(());
-    }
-    Err(format!("its version is {found}, and it has to be {needed} or newer{what}"))
 }

@@ -141,7 +141,7 @@ impl<'a> Attempts<'a> {
                 Ok(Next::Done(Ending {
                     completion_signal: signal,
                     answer_guarantee: Some(guarantee),
-                    strategy: Some(self.plan.choice().clone()),
+                    strategy: ledger.strategy().cloned(),
                 }))
             }
             Verdict::Refused(error, outcome) => {
@@ -185,7 +185,9 @@ impl<'a> Attempts<'a> {
             return Err(not_obtained(error, self.form, unpaid.as_ref(), ledger));
         };
         self.retries_left -= 1;
-        let correction = error.correction(self.form_in(&session), self.retries_left);
+        let form = self.form_in(&session);
+        let block = self.spec.block_for(&error, form);
+        let correction = error.correction(form, self.retries_left, block.as_deref());
         self.refused = Some(error);
         Ok(Next::Say((correction, session)))
     }

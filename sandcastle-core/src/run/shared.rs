@@ -52,7 +52,7 @@ impl SandboxOptions {
     site_setters!(site, "[`BranchStrategy::head`](crate::BranchStrategy::head).");
 }
 
-/// Makes a sandbox that several runs can use, one after the other or at once.
+/// Makes a sandbox that several runs can use, one after the other: one at a time, or commits could not be told apart.
 ///
 /// With the branch strategy `head` it is around the caller's own work tree, with the others around a worktree of its own,
 /// which belongs to the sandbox: [`Sandbox::close`] puts it away. Hooks run once, now.

@@ -204,6 +204,11 @@ impl Bounds<'_> {
 }
 
 impl CommandFailure {
+    /// Tells whether it has not even begun.
+    pub(super) fn is_of_the_start(&self) -> bool {
+        matches!(self.reason, Reason::NotStarted(_))
+    }
+
     /// Makes the error of a run of it; `what` completes "failed to ...".
     pub(super) fn into_error(self, otherwise: ErrorKind, what: &str) -> Error {
         let kind = if self.reason == Reason::OutOfTime { ErrorKind::StepTimeout } else { otherwise };

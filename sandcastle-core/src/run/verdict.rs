@@ -7,6 +7,7 @@ use super::driver::Judge;
 use super::iteration::{Turn, TurnEnd};
 use super::native::{Document, Heard};
 use super::plan::SchemaPlan;
+use crate::agent::AnswerPlace;
 use crate::event::{FailureKind, StopReason};
 use crate::output::locate::{Locator, MAX_BLOCK_BYTES};
 use crate::output::lower::Lowering;
@@ -41,25 +42,18 @@ impl Verdict {
                     Some((heard, lowering)) => native(heard, lowering, located, (spec, plan), judge),
                 }
             }
-            TurnEnd::Completed(StopReason::ContextLimit) => {
-                Self::refused(ExtractError::out_of_room(tag, turn.located.take()))
-            }
-            TurnEnd::Completed(StopReason::OutputLimit) | TurnEnd::Failed(FailureKind::OutputLimit, _) => {
-                Self::refused(ExtractError::truncated(tag, turn.located.take()))
-            }
-            TurnEnd::Completed(StopReason::Refused) | TurnEnd::Failed(FailureKind::Refused, _) => {
-                Self::refused(ExtractError::refused(tag, turn.located.take()))
-            }
-            TurnEnd::Completed(StopReason::Filtered) | TurnEnd::Failed(FailureKind::Filtered, _) => {
-                Self::refused(ExtractError::filtered(tag, turn.located.take()))
-            }
             TurnEnd::Failed(FailureKind::SchemaRefused, why) if turn.native.is_some() => {
                 Self::SchemaRefused(why.clone())
             }
             TurnEnd::Failed(FailureKind::InvalidAnswer, why) if turn.native.is_some() => {
                 Self::without_value(spec, why)
             }
-            end => Self::Failed(end.clone()),
+            end => {
+                match end.stop().map(|stop| ExtractError::unless_stopped(tag, stop, turn.located.take())) {
+                    Some(Err(error)) => Self::refused(about_document(error, turn.native.take())),
+                    _ => Self::Failed(end.clone()),
+                }
+            }
         }
     }
 
@@ -93,13 +87,20 @@ fn native(
     if heard.is_dropped() {
         return Verdict::SchemaRefused(DROPPED.to_owned());
     }
-    let verdict = match heard.document().filter(|found| !found.is_empty()) {
-        Some(found) => judged(found, lowering, spec, judge),
-        None => Verdict::without_value(spec, "the agent reports success and gave none"),
+    let place = heard.place();
+    let verdict = match (heard.document().filter(|found| !found.is_empty()), place) {
+        (Some(found), _) => judged(found, lowering, spec, judge),
+        (None, AnswerPlace::LastMessage) => Verdict::refused(ExtractError::empty(spec.tag())),
+        (None, _) => Verdict::without_value(spec, "the agent reports success and gave none"),
     };
     // What is no JSON is no value; words may have brought one.
-    let is_absent =
-        matches!(verdict, Verdict::Refused(_, AttemptOutcome::NativeMissing | AttemptOutcome::JsonParse));
+    let is_absent = matches!(
+        verdict,
+        Verdict::Refused(
+            _,
+            AttemptOutcome::NativeMissing | AttemptOutcome::JsonParse | AttemptOutcome::Empty
+        )
+    );
     if !is_absent || !plan.takes_blocks() {
         return verdict;
     }
@@ -109,19 +110,23 @@ fn native(
     }
 }
 
+/// Keeps the document that there is of an answer which was refused, held back or cut off.
+fn about_document(error: ExtractError, heard: Option<Heard>) -> ExtractError {
+    match heard.and_then(Heard::document).filter(|found| !found.is_empty()) {
+        Some(found) => error.about(&found.into_text()),
+        None => error,
+    }
+}
+
 /// Judges the document of a program's own structured output.
 fn judged(found: Document, lowering: &Lowering, spec: &OutputSpec, judge: &mut Judge<'_>) -> Verdict {
-    let text = match found {
-        Document::Value(value) => value.to_string(),
-        Document::Text(text) => text,
-        Document::Oversize(text) => {
-            return Verdict::refused(ExtractError::oversize(spec.tag(), text, MAX_BLOCK_BYTES));
-        }
-    };
-    let judged = document::block_of(spec, lowering, &text)
-        .and_then(|block| judge(&block).map(|()| block))
-        .map_err(|error| document::explain(error, spec, lowering));
-    judged.map_or_else(Verdict::refused, |block| Verdict::Accepted(block, AnswerGuarantee::Native))
+    if let Document::Oversize(text) = found {
+        return Verdict::refused(ExtractError::oversize(spec.tag(), text, MAX_BLOCK_BYTES));
+    }
+    let text = found.into_text();
+    let judged = document::judged(&text, (spec, lowering), judge);
+    judged
+        .map_or_else(Verdict::refused, |block| Verdict::Accepted(block.into_owned(), AnswerGuarantee::Native))
 }
 
 /// Judges what was located in an answer, and returns the block, as the agent wrote it.

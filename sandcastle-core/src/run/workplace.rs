@@ -49,6 +49,8 @@ enum Shelter {
 /// How the work in a workplace ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
+    /// The agent was asked for nothing: what was made for it goes again.
+    Unbegun,
     /// The agent came to its end: what it committed lands where it belongs.
     Finished,
     /// It did not; what it left stays on its branch.
@@ -73,12 +75,7 @@ impl Workplace {
                 Ok(Self { tenure, shelter, origin, wall, limit, is_cut_off: AtomicBool::new(false) })
             }
             Err(error) => {
-                let was_made = matches!(&tenure, Tenure::Own(place) if place.is_fresh());
-                tenure.close(Fate::Worthless, ledger).await;
-                if was_made && ledger.work.preserved_worktree.is_none() {
-                    // The branch has gone with the worktree, or is as it was.
-                    ledger.work.branch = None;
-                }
+                tenure.give_up(ledger).await;
                 Err(error)
             }
         }
@@ -163,6 +160,10 @@ impl Workplace {
             self.tenure.keep("what was done inside could not be brought back", ledger);
             return gathered.map(drop);
         }
+        if work == Work::Unbegun && self.wall.ignores_as_before() {
+            self.tenure.give_up(ledger).await;
+            return Ok(());
+        }
         if work == Work::Unanswered {
             self.tenure.keep("the answer was not valid", ledger);
             return Ok(());
@@ -244,6 +245,16 @@ impl Tenure {
         match self {
             Self::Own(place) => place,
             Self::Lent(lodging) => lodging.place(),
+        }
+    }
+
+    /// Puts away a work tree in which no agent has worked.
+    async fn give_up(self, ledger: &mut Ledger) {
+        let was_made = matches!(&self, Self::Own(place) if place.is_fresh());
+        self.close(Fate::Worthless, ledger).await;
+        if was_made && ledger.work.preserved_worktree.is_none() {
+            // The branch has gone with the worktree, or is as it was.
+            ledger.work.branch = None;
         }
     }
 

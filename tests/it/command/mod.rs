@@ -2,6 +2,7 @@
 
 mod budgets;
 mod doctor;
+mod extract;
 mod images;
 mod init;
 mod native;

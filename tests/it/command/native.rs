@@ -62,3 +62,25 @@ async fn a_strategy_that_is_not_there_is_bad_usage() {
     let ended = desk.play(&script, &["--prompt", "Count.", "--strategy", "auto"]).run();
     assert_eq!(ended.code(), Some(2));
 }
+
+/// It is bad usage, though only the sandbox can tell: no model is asked, and nothing stays.
+#[tokio::test]
+async fn a_program_that_is_too_old_is_bad_usage() {
+    let desk = Desk::new().await;
+    let schema = desk.file("schema.json", SCHEMA);
+    desk.program("codex", "#!/bin/sh\necho \"$@\" >>\"$HOME/calls\"\necho codex-cli 0.79.0\n");
+    for branches in ["head", "merge-to-head", "branch:agent/new"] {
+        let args = ["--format", "json", "run", "--agent", "codex", "--prompt", "Count.", "--tag", "result"];
+        let more =
+            ["--schema", schema.to_str().unwrap(), "--strategy", "native", "--branch-strategy", branches];
+        let ended = desk.with_programs(desk.command(&[&args[..], &more].concat())).run();
+        assert_eq!(ended.code(), Some(2), "{branches}: {}", ended.stderr);
+        let error = &json_of(&ended)["error"];
+        assert_eq!((&error["kind"], &error["iterations"]), (&json!("invalid-options"), &json!([])));
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("`codex`") && message.contains("0.79.0"), "{message}");
+        assert!(error["hints"][0].as_str().unwrap().contains("`--strategy auto`"), "{error}");
+        assert_eq!((desk.branches().await, desk.worktrees().await), (vec![], vec![]));
+    }
+    assert_eq!(std::fs::read_to_string(desk.home.path().join("calls")).unwrap(), "--version\n".repeat(3));
+}

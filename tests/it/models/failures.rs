@@ -122,16 +122,31 @@ async fn a_call_that_is_dropped_closes_its_connection() {
     }
 }
 
+/// Neither to another host nor to this one; which it is, is said, and nothing else of the address.
 #[tokio::test]
 async fn the_key_does_not_follow_a_redirect() {
     let other = Service::OpenAi.server([Reply::text("elsewhere").always()]);
-    for status in [301, 302, 307, 308] {
-        let target = format!("{}/v1/chat/completions", other.url());
-        let reply = Reply::raw(status, "text/plain", "moved").header("location", target);
-        let failure = Service::OpenAi.failure(reply).await;
-        assert_eq!((failure.kind, failure.status), (FailureKind::Request, Some(status)));
-        assert!(failure.message.contains("not followed"), "{failure}");
+    let elsewhere = format!("{}/v1/chat/completions?token=secret", other.url());
+    for service in Service::ALL {
+        for status in [301, 302, 303, 307, 308] {
+            for (target, host) in [
+                (elsewhere.as_str(), "the host `127.0.0.1`"),
+                ("https://user:secret@login.example.com/?token=secret", "the host `login.example.com`"),
+                ("/login?secret", "the host `127.0.0.1`"),
+            ] {
+                let reply = Reply::raw(status, "text/plain", "moved").header("location", target);
+                let failure = service.failure(reply).await;
+                assert_eq!((failure.kind, failure.status), (FailureKind::Request, Some(status)));
+                assert!(
+                    failure.message.contains(host) && failure.message.contains("not followed"),
+                    "{failure}"
+                );
+                assert!(!failure.message.contains("secret"), "{failure}");
+            }
+        }
     }
+    let nowhere = Service::OpenAi.failure(Reply::raw(302, "text/plain", "moved")).await;
+    assert!(nowhere.message.ends_with("at another address, and redirects are not followed"), "{nowhere}");
     assert!(other.requests().is_empty());
 }
 

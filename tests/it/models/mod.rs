@@ -2,12 +2,19 @@
 //! refuses what the service would refuse.
 
 mod answers;
+mod derived;
 mod failures;
 mod hostile;
 mod real;
+mod retries;
 mod runs;
 mod schemas;
 mod short_form;
+mod streams;
+mod takeovers;
+mod tls;
+
+mod verdicts;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,17 +79,27 @@ impl Service {
 
     /// The same, with what the service itself can do declared of the address.
     pub(crate) fn declared(self, url: &str) -> Arc<dyn Model> {
-        let v1 = format!("{url}/v1");
-        let all =
-            Capabilities::of(self.dialect()).with_native().with_native_beside_tools().with_forced_tool();
+        self.declaring(url, self.abilities())
+    }
+
+    /// What the service can do at its own address.
+    fn abilities(self) -> Capabilities {
         let native = Capabilities::of(self.dialect()).with_native();
+        match self {
+            Self::Ollama | Self::LlamaCpp => native,
+            _ => native.with_native_beside_tools().with_forced_tool(),
+        }
+    }
+
+    fn declaring(self, url: &str, can: Capabilities) -> Arc<dyn Model> {
+        let v1 = format!("{url}/v1");
         Arc::from(match self {
-            Self::Anthropic => patient!(Anthropic::new("claude-sonnet-4-5", KEY).base_url(url).declares(all)),
-            Self::OpenAi => patient!(OpenAi::new("gpt-4.1", KEY).base_url(v1).declares(all)),
-            Self::Responses => patient!(OpenAiResponses::new("gpt-5.5", KEY).base_url(v1).declares(all)),
-            Self::Gemini => patient!(Gemini::new("gemini-3.8-flash", KEY).base_url(url).declares(all)),
-            Self::Ollama => patient!(Ollama::new("qwen3").base_url(url).declares(native)),
-            Self::LlamaCpp => patient!(OpenAiCompatible::llama_cpp(url)),
+            Self::Anthropic => patient!(Anthropic::new("claude-sonnet-4-5", KEY).base_url(url).declares(can)),
+            Self::OpenAi => patient!(OpenAi::new("gpt-4.1", KEY).base_url(v1).declares(can)),
+            Self::Responses => patient!(OpenAiResponses::new("gpt-5.5", KEY).base_url(v1).declares(can)),
+            Self::Gemini => patient!(Gemini::new("gemini-3.8-flash", KEY).base_url(url).declares(can)),
+            Self::Ollama => patient!(Ollama::new("qwen3").base_url(url).declares(can)),
+            Self::LlamaCpp => patient!(OpenAiCompatible::llama_cpp(url).declares(can)),
         })
     }
 

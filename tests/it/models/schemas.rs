@@ -116,6 +116,36 @@ async fn what_is_not_lowered_is_refused_in_the_services_words() {
     }
 }
 
+fn named(name: &str) -> Value {
+    object(&json!({ name: { "type": "string" } }), &[name])
+}
+
+fn open_beside(name: &str) -> Value {
+    let mut schema = named(name);
+    schema["additionalProperties"] = json!({ "type": "integer" });
+    schema
+}
+
+fn of_itself(definition: Value) -> Value {
+    let mut schema = object(&json!({ "v": { "$ref": "#/$defs/A" } }), &["v"]);
+    schema["$defs"] = json!({ "A": definition });
+    schema
+}
+
+/// Definitions that each refer to themselves.
+fn recursive(names: &[&str]) -> Value {
+    let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    let each = |make: &dyn Fn(&str) -> Value| {
+        names.iter().map(|name| ((*name).to_owned(), make(name))).collect::<Value>()
+    };
+    let node = |name: &str| {
+        object(&json!({ "next": { "anyOf": [reference(name), { "type": "null" }] } }), &["next"])
+    };
+    let mut schema = object(&each(&reference), names);
+    schema["$defs"] = each(&node);
+    schema
+}
+
 /// The law itself, case by case.
 #[tokio::test]
 async fn every_service_has_its_own_law() {
@@ -141,7 +171,32 @@ async fn every_service_has_its_own_law() {
         ("a root that is no object", root, vec![]),
         ("an open object", open, vec![Gemini, Ollama, LlamaCpp]),
         ("an optional property", optional, vec![Anthropic, Gemini, Ollama, LlamaCpp]),
-        ("a cycle", cycle, vec![OpenAi, Gemini, LlamaCpp]),
+        ("a reference to the whole", cycle, vec![OpenAi, Gemini]),
+        ("a cycle", recursive(&["Node"]), vec![OpenAi, Gemini, LlamaCpp]),
+        ("two cycles with the same rule", recursive(&["a_b", "a.b"]), vec![OpenAi, Gemini]),
+        ("a reference to itself alone", of_itself(json!({ "$ref": "#/$defs/A" })), vec![OpenAi, Gemini]),
+        (
+            "the same among others",
+            of_itself(json!({ "anyOf": [{ "$ref": "#/$defs/A" }, { "type": "null" }] })),
+            vec![OpenAi, Gemini],
+        ),
+        ("a huge length", string("maxLength", json!(2000)), vec![]),
+        ("a fraction of a length", string("maxLength", json!(3.5)), vec![]),
+        ("a huge count", array("maxItems", json!(100_000)), vec![OpenAi, Gemini]),
+        (
+            "a bound of sixteen digits",
+            integer("minimum", json!(2_000_000_000_000_000_u64)),
+            vec![OpenAi, Gemini],
+        ),
+        ("an escape that is repeated", string("pattern", json!(r"^a\.+$")), vec![Anthropic, OpenAi]),
+        ("an escape in a class", string("pattern", json!(r"^[\.]$")), vec![Anthropic, OpenAi]),
+        ("a letter of two bytes, repeated", string("pattern", json!("^é+$")), vec![Anthropic, OpenAi]),
+        ("a name of nothing", named(""), vec![Anthropic, OpenAi, Gemini]),
+        ("a name of a keyword", named("$ref"), vec![Anthropic, OpenAi, Gemini]),
+        ("a long name", named(&"ü".repeat(20_000)), vec![Anthropic, OpenAi, Gemini]),
+        ("an odd name", named("a b\"]\\"), vec![Anthropic, OpenAi, Gemini, Ollama, LlamaCpp]),
+        ("an odd name among others", open_beside("a]"), vec![Gemini]),
+        ("a plain name among others", open_beside("a"), vec![Gemini, Ollama, LlamaCpp]),
         ("maxLength", string("maxLength", json!(3)), vec![Ollama, LlamaCpp]),
         ("a loose pattern", string("pattern", json!("x+")), vec![Anthropic, OpenAi]),
         (

@@ -282,3 +282,37 @@ async fn the_prompt_arrives_as_it_is() {
     let result = sandcastle::run_with::<N>(options).await.unwrap();
     assert_eq!(bench.prompts(result.session_id().unwrap()), [prompt]);
 }
+
+#[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema, sandcastle::AgentOutput)]
+#[output(tag = "result", max_retries = 1, validate = "shaky")]
+struct Shaky {
+    n: i64,
+}
+
+fn shaky(value: &Shaky) -> Result<(), Vec<Problem>> {
+    assert!(value.n > 0, "a mistake of the caller's");
+    Ok(())
+}
+
+/// It is an answer that was rejected, and a run that goes on.
+#[tokio::test]
+async fn a_validation_that_panics_ends_no_run() {
+    let bench = Bench::new().await;
+    let turn = Turn::new().write_file("x", "1").commit("Work").say(r#"<result>{"n":-1}</result>"#);
+    let result = sandcastle::run_with::<Shaky>(bench.options([turn, say(GOOD)])).await.unwrap();
+    assert_eq!((result.output, result.commits.len()), (Shaky { n: 5 }, 1));
+    let outcomes: Vec<_> = result.attempts.iter().map(|attempt| attempt.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::Rejected, AttemptOutcome::Accepted]);
+
+    let bench = Bench::new().await;
+    let turns = std::iter::repeat_with(|| say(r#"<result>{"n":-1}</result>"#)).take(2);
+    let error = sandcastle::run_with::<Shaky>(bench.options(turns)).await.unwrap_err();
+    let output = error.structured_output().unwrap();
+    assert_eq!((output.stage(), output.attempts.len()), (Stage::Rejected, 2));
+    assert!(output.problems[0].message.contains("panicked"), "{:?}", output.problems);
+    assert_eq!(output.raw_matched.as_deref(), Some(r#"{"n":-1}"#));
+    // A run whose validator of its own panics is no other.
+    let spec = OutputSpec::of::<N>().validator(|_| panic!("a mistake of the caller's"));
+    let error = sandcastle::run_spec(bench.options([say(GOOD)]), spec).await.unwrap_err();
+    assert_eq!(error.structured_output().unwrap().stage(), Stage::Rejected);
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sandcastle::testing::Turn;
 use sandcastle::{BranchStrategy, ErrorKind, RunEvent};
 
-use super::{Bench, say};
+use super::{Bench, N, say};
 
 pub(super) fn work() -> Turn {
     Turn::new().write_file("made.txt", "by the agent").commit("Work")
@@ -123,6 +123,32 @@ async fn case_117_w_22_a_session_goes_on_in_another_worktree() {
     let first = sandcastle::run(options).await.unwrap();
     let second = first.resume("go on").await.unwrap();
     assert_eq!((second.text.as_str(), second.session_id()), ("and on", first.session_id()));
+}
+
+#[tokio::test]
+async fn case_117_a_typed_run_in_a_worktree_is_resumed_there_and_gives_a_value_again() {
+    let bench = Bench::new().await;
+    let other = bench.state.path().join("linked");
+    bench.git(["worktree", "add", "-q", "-b", "feature", other.to_str().unwrap()]).await;
+    let seen = bench.state.path().join("seen");
+    for (cwd, strategy, places) in [
+        (bench.repository.path(), BranchStrategy::branch("topic"), 1),
+        // Its own place is gone by then; the session comes along to a new one.
+        (bench.repository.path(), BranchStrategy::merge_to_head(), 2),
+        (other.as_path(), BranchStrategy::head(), 1),
+    ] {
+        let place = || Turn::new().shell(format!("pwd >>'{}'", seen.display()));
+        let turns = [place().say(r#"<result>{"n":1}</result>"#), place().say(r#"<result>{"n":2}</result>"#)];
+        let options = bench.options(turns).cwd(cwd).branch_strategy(strategy);
+        let first = sandcastle::run_with::<N>(options).await.unwrap();
+        let second = sandcastle::run_with::<N>(first.resume("Once more, as <result>.")).await.unwrap();
+        assert_eq!((first.output.n, second.output.n), (1, 2));
+        assert_eq!(first.session_id(), second.session_id());
+        let worked_in = std::fs::read_to_string(&seen).unwrap();
+        let distinct: std::collections::BTreeSet<_> = worked_in.lines().collect();
+        assert_eq!((worked_in.lines().count(), distinct.len()), (2, places), "{worked_in}");
+        std::fs::remove_file(&seen).unwrap();
+    }
 }
 
 #[tokio::test]

@@ -6,10 +6,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use sandcastle::{
-    Agent, AnswerGuarantee, AttemptOutcome, ClaudeCode, Codex, Error, ErrorKind, Logging, NoSandbox,
-    OutputStrategy, RunOptions, RunResult, Stage, Support,
+    Agent, AnswerGuarantee, AttemptOutcome, BranchStrategy, ClaudeCode, Codex, Error, ErrorKind, Hooks,
+    Logging, NoSandbox, OutputStrategy, RunOptions, RunResult, Stage, Support,
 };
 use serde_json::{Value, json};
 
@@ -18,19 +19,19 @@ use super::{Bench, N, Retried};
 use OutputStrategy::{Auto, Native, Tag};
 
 const CODEX_ID: &str = "01a22a78-cd89-7501-878d-29e9d7ff0388";
-const TAGGED: &str = "Answer as <result>JSON</result>.";
-const UNTAGGED: &str = "Count.";
-const GOOD: &str = r#"<result>{"n":5}</result>"#;
+pub(super) const TAGGED: &str = "Answer as <result>JSON</result>.";
+pub(super) const UNTAGGED: &str = "Count.";
+pub(super) const GOOD: &str = r#"<result>{"n":5}</result>"#;
 
 /// A program that prints a version, and in its turns what it is told to.
-struct Stand {
-    bench: Bench,
-    program: PathBuf,
+pub(super) struct Stand {
+    pub(super) bench: Bench,
+    pub(super) program: PathBuf,
 }
 
 impl Stand {
     /// `version` is a shell command. A turn that goes on with a session prints the second text.
-    async fn new(version: &str, fresh: &str, resumed: &str) -> Self {
+    pub(super) async fn new(version: &str, fresh: &str, resumed: &str) -> Self {
         let bench = Bench::new().await;
         let program = bench.state.path().join("agent.sh");
         let script = format!(
@@ -46,7 +47,7 @@ impl Stand {
         Self { bench, program }
     }
 
-    async fn codex(version: &str, fresh: &str, resumed: &str) -> Self {
+    pub(super) async fn codex(version: &str, fresh: &str, resumed: &str) -> Self {
         Self::new(&format!("echo codex-cli {version}"), &codex_says(fresh), &codex_says(resumed)).await
     }
 
@@ -56,7 +57,7 @@ impl Stand {
         Self::new("echo '2.1.197 (Claude Code)'", &(lines.join("\n") + "\n"), "").await
     }
 
-    fn options(&self, agent: impl Agent, strategy: OutputStrategy, prompt: &str) -> RunOptions {
+    pub(super) fn options(&self, agent: impl Agent, strategy: OutputStrategy, prompt: &str) -> RunOptions {
         RunOptions::new(agent, NoSandbox::new())
             .cwd(self.bench.repository.path())
             .prompt(prompt)
@@ -64,7 +65,7 @@ impl Stand {
             .logging(Logging::off())
     }
 
-    fn by_codex(&self, strategy: OutputStrategy, prompt: &str) -> RunOptions {
+    pub(super) fn by_codex(&self, strategy: OutputStrategy, prompt: &str) -> RunOptions {
         self.options(Codex::new("").program(&self.program), strategy, prompt)
     }
 
@@ -74,13 +75,13 @@ impl Stand {
     }
 
     /// How it was started, time by time.
-    fn calls(&self) -> Vec<String> {
+    pub(super) fn calls(&self) -> Vec<String> {
         let calls = fs::read_to_string(self.bench.state.path().join("calls")).unwrap_or_default();
         calls.lines().map(str::to_owned).collect()
     }
 
     /// Whether each of its turns had a schema.
-    fn schemas(&self) -> Vec<bool> {
+    pub(super) fn schemas(&self) -> Vec<bool> {
         let turns = self.calls().into_iter().filter(|call| call != "version");
         turns.map(|call| call.contains("--output-schema") || call.contains("--json-schema")).collect()
     }
@@ -88,13 +89,18 @@ impl Stand {
 
 /// A turn of Codex that ends well with this message.
 fn codex_says(text: &str) -> String {
-    let lines = [
-        json!({ "type": "thread.started", "thread_id": CODEX_ID }),
-        json!({ "type": "turn.started" }),
-        json!({ "type": "item.completed", "item": { "id": "item_0", "type": "agent_message", "text": text } }),
-        json!({ "type": "turn.completed", "usage": {} }),
-    ];
-    lines.map(|line| line.to_string()).join("\n") + "\n"
+    codex_turn(&[text])
+}
+
+/// A turn of Codex that ends well, with these messages.
+pub(super) fn codex_turn(messages: &[&str]) -> String {
+    let begun =
+        [json!({ "type": "thread.started", "thread_id": CODEX_ID }), json!({ "type": "turn.started" })];
+    let said = messages.iter().map(|text| {
+        json!({ "type": "item.completed", "item": { "id": "item_0", "type": "agent_message", "text": text } })
+    });
+    let lines = begun.into_iter().chain(said).chain([json!({ "type": "turn.completed", "usage": {} })]);
+    lines.map(|line| line.to_string() + "\n").collect()
 }
 
 fn claude_begins(tools: &[&str]) -> Value {
@@ -112,23 +118,87 @@ fn claude_ends(more: &Value) -> Value {
 }
 
 #[track_caller]
-fn stage_of<T: std::fmt::Debug>(run: Result<RunResult<T>, Error>) -> Stage {
+pub(super) fn stage_of<T: std::fmt::Debug>(run: Result<RunResult<T>, Error>) -> Stage {
     let error = run.unwrap_err();
     error.structured_output().unwrap_or_else(|| panic!("{error:#}")).stage()
 }
 
+/// It is an entry check, though only the sandbox can tell: nothing is asked, and nothing stays.
 #[tokio::test]
 async fn a_program_that_is_too_old_is_asked_for_its_version_and_for_nothing_else() {
-    for (strategy, prompt) in [(Native, TAGGED), (Native, UNTAGGED), (Auto, UNTAGGED)] {
+    let expected = [
+        (Native, TAGGED, ErrorKind::InvalidOptions),
+        (Native, UNTAGGED, ErrorKind::InvalidOptions),
+        (Auto, UNTAGGED, ErrorKind::Prompt),
+    ];
+    for (strategy, prompt, kind) in expected {
         let stand = Stand::codex("0.79.0", r#"{"n":5}"#, "").await;
-        let error = sandcastle::run_with::<N>(stand.by_codex(strategy, prompt)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AgentStart, "{error:#}");
-        let message = error.to_string();
-        for part in ["the agent `codex`", "0.79.0", "0.80.0", strategy.as_str()] {
-            assert!(message.contains(part), "{message}");
+        for branches in
+            [BranchStrategy::head(), BranchStrategy::merge_to_head(), BranchStrategy::branch("agent/new")]
+        {
+            let hooks = Hooks::new().host_worktree_ready("echo 1 >by-a-hook");
+            let hooks = if branches == BranchStrategy::head() { Hooks::new() } else { hooks };
+            let options = stand.by_codex(strategy, prompt).branch_strategy(branches.clone()).hooks(hooks);
+            let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+            assert_eq!((error.kind(), error.is_entry_check()), (kind, true), "{error:#}");
+            let message = error.to_string();
+            for part in ["the agent `codex`", "0.79.0", "0.80.0", strategy.as_str()] {
+                assert!(message.contains(part), "{message}");
+            }
+            let work = error.work().unwrap();
+            assert_eq!((work.iterations.len(), &work.preserved_worktree), (0, &None), "{error:#}");
+            assert_eq!(stand.bench.left_over().await, (vec![], 0), "{branches:?}");
         }
-        assert_eq!(stand.calls(), ["version"]);
-        assert_eq!(error.work().unwrap().iterations.len(), 0);
+        assert_eq!(stand.calls(), ["version"; 3]);
+    }
+}
+
+#[tokio::test]
+async fn a_branch_that_was_there_and_its_worktree_stay_when_a_program_is_too_old() {
+    let stand = Stand::codex("0.79.0", r#"{"n":5}"#, "").await;
+    stand.bench.git(["branch", "agent/there"]).await;
+    let top = stand.bench.repository.path().join("there");
+    stand.bench.git(["worktree", "add", "-q", top.to_str().unwrap(), "agent/there"]).await;
+    fs::write(top.join("half"), "done").unwrap();
+    let options = stand.by_codex(Native, UNTAGGED).branch_strategy(BranchStrategy::branch("agent/there"));
+    let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+    assert!(error.is_entry_check(), "{error:#}");
+    assert_eq!(stand.bench.left_over().await, (vec!["agent/there".to_owned()], 1));
+    assert_eq!(fs::read_to_string(top.join("half")).unwrap(), "done");
+}
+
+/// What commands in a prompt do is not done in vain.
+#[tokio::test]
+async fn the_version_is_asked_for_before_the_commands_in_a_prompt() {
+    let stand = Stand::codex("0.79.0", r#"{"n":5}"#, "").await;
+    let file = stand.bench.repository.write("prompt.md", "see !`touch ran; echo '<result>'`").unwrap();
+    let options = |strategy| {
+        RunOptions::new(Codex::new("").program(&stand.program), NoSandbox::new())
+            .cwd(stand.bench.repository.path())
+            .prompt_file(&file)
+            .output_strategy(strategy)
+            .logging(Logging::off())
+    };
+    let error = sandcastle::run_with::<N>(options(Native)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidOptions, "{error:#}");
+    assert!(!stand.bench.exists("ran"));
+    // What they print may name the tag, so `auto` waits for it.
+    let error = sandcastle::run_with::<N>(options(Auto)).await.unwrap_err();
+    assert_eq!(stage_of::<()>(Err(error)), Stage::Missing);
+    assert!(stand.bench.exists("ran"));
+    assert_eq!(stand.schemas(), [false]);
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_no_matter_of_its_version() {
+    let bench = Bench::new().await;
+    for strategy in [Native, Auto] {
+        let agent = Codex::new("").program("/nowhere/codex");
+        let options = bench.asked(agent, strategy, TAGGED).branch_strategy(BranchStrategy::merge_to_head());
+        let error = sandcastle::run_with::<N>(options).await.unwrap_err();
+        assert_eq!((error.kind(), error.is_entry_check()), (ErrorKind::AgentStart, false), "{error:#}");
+        assert!(error.to_string().contains("`/nowhere/codex --version` could not be started"), "{error}");
+        assert_eq!(bench.left_over().await, (vec![], 0));
     }
 }
 
@@ -148,7 +218,7 @@ async fn a_version_that_cannot_be_read_is_none_to_rely_on() {
     for version in ["echo none", "echo 1.0.0 >&2", "exit 3", "yes"] {
         let stand = Stand::new(version, &codex_says(GOOD), "").await;
         let error = sandcastle::run_with::<N>(stand.by_codex(Native, TAGGED)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AgentStart, "{error:#}");
+        assert_eq!(error.kind(), ErrorKind::InvalidOptions, "{error:#}");
         assert!(error.to_string().contains("its version is not known"), "{error}");
         assert_eq!(stand.calls(), ["version"]);
         let result = sandcastle::run_with::<N>(stand.by_codex(Auto, TAGGED)).await.unwrap();
@@ -175,10 +245,12 @@ async fn case_091_an_old_codex_takes_no_schema_where_it_resumes() {
     assert!(result.strategy.as_ref().unwrap().reason.contains("0.132.0"), "{:?}", result.strategy);
 
     // ... and not at all where nothing else would ask for the answer.
-    for (strategy, prompt) in [(Native, TAGGED), (Auto, UNTAGGED)] {
+    for (strategy, prompt, kind) in
+        [(Native, TAGGED, ErrorKind::InvalidOptions), (Auto, UNTAGGED, ErrorKind::Prompt)]
+    {
         let stand = Stand::codex("0.130.0", r#"{"n":5}"#, GOOD).await;
         let error = sandcastle::run_with::<Retried>(stand.by_codex(strategy, prompt)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AgentStart, "{error:#}");
+        assert_eq!(error.kind(), kind, "{error:#}");
         assert!(error.to_string().contains("0.132.0"), "{error}");
         assert_eq!(stand.calls(), ["version"]);
         // Without retries no turn resumes.
@@ -190,27 +262,6 @@ async fn case_091_an_old_codex_takes_no_schema_where_it_resumes() {
     let result = sandcastle::run_with::<Retried>(stand.by_codex(Native, UNTAGGED)).await.unwrap();
     assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Native));
     assert_eq!((stand.schemas(), stand.calls().len()), (vec![true, true], 3));
-}
-
-#[tokio::test]
-async fn the_last_message_of_codex_is_the_document_and_nothing_is_checked_by_it() {
-    for text in ["not json at all", "```json\n{\"n\":5}\n```", "{\"n\":5} and more"] {
-        let stand = Stand::codex("0.171.0", text, "").await;
-        assert_eq!(
-            stage_of(sandcastle::run_with::<N>(stand.by_codex(Native, UNTAGGED)).await),
-            Stage::JsonParse
-        );
-    }
-    for text in [r#"{"n":"three"}"#, r#""{\"n\":5}""#, r#"{"result":{"n":5}}"#] {
-        let stand = Stand::codex("0.171.0", text, "").await;
-        let run = sandcastle::run_with::<N>(stand.by_codex(Native, UNTAGGED)).await;
-        assert_eq!(stage_of(run), Stage::SchemaValidate, "{text}");
-    }
-    // With the strategy `native` a tag is only text, and with `auto` it may bring what is missing.
-    let stand = Stand::codex("0.171.0", GOOD, "").await;
-    assert_eq!(stage_of(sandcastle::run_with::<N>(stand.by_codex(Native, TAGGED)).await), Stage::JsonParse);
-    let result = sandcastle::run_with::<N>(stand.by_codex(Auto, TAGGED)).await.unwrap();
-    assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Tag));
 }
 
 #[tokio::test]
@@ -233,6 +284,43 @@ async fn a_model_or_a_service_of_the_users_own_is_taken_only_if_they_say_so() {
         let error = sandcastle::run_with::<N>(stand.options(denied, Native, UNTAGGED)).await.unwrap_err();
         assert!(error.to_string().ends_with("`codex`: my server ignores it"), "{error}");
     }
+}
+
+/// Two schemas are never passed, whatever is said of the agent.
+#[tokio::test]
+async fn a_schema_among_the_arguments_of_an_agent_leaves_no_room_for_that_of_a_run() {
+    let stand = Stand::codex("0.171.0", GOOD, "").await;
+    let own = ["--output-schema=/own.json", "--json-schema={}"];
+    let codex = Codex::new("").program(&stand.program).native_output(Support::Declared);
+    let claude = ClaudeCode::new("").program(&stand.program).native_output(Support::Declared);
+    let apart = codex.clone().arg("--output-schema").arg("/own.json");
+    let agents: [(Arc<dyn Agent>, &str); 3] = [
+        (Arc::new(codex.arg(own[0])), "--output-schema"),
+        (Arc::new(apart), "--output-schema"),
+        (Arc::new(claude.arg(own[1])), "--json-schema"),
+    ];
+    for (agent, option) in agents {
+        let options = |strategy, prompt| {
+            RunOptions::shared(Arc::clone(&agent), Arc::new(NoSandbox::new()))
+                .cwd(stand.bench.repository.path())
+                .prompt(prompt)
+                .output_strategy(strategy)
+                .logging(Logging::off())
+        };
+        let error = sandcastle::run_with::<N>(options(Native, UNTAGGED)).await.unwrap_err();
+        assert_eq!((error.kind(), error.work().is_none()), (ErrorKind::InvalidOptions, true), "{error:#}");
+        let (said, name) = (error.to_string(), format!("the agent `{}`", agent.name()));
+        assert!(said.contains(&name) && said.contains(&format!("`{option}`")), "{said}");
+        let error = sandcastle::run_with::<N>(options(Auto, UNTAGGED)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Prompt, "{error:#}");
+        assert_eq!(stand.calls(), [] as [&str; 0]);
+    }
+
+    let agent = Codex::new("").program(&stand.program).arg(own[0]);
+    let result = sandcastle::run_with::<N>(stand.options(agent, Auto, TAGGED)).await.unwrap();
+    assert!(result.strategy.unwrap().reason.contains("`--output-schema`"));
+    let [call] = &stand.calls()[..] else { panic!("{:?}", stand.calls()) };
+    assert_eq!(call.matches("--output-schema").count(), 1, "{call}");
 }
 
 #[tokio::test]

@@ -201,12 +201,20 @@ impl Block {
                 .then(|| json!({ "type": "thinking", "thinking": thinking, "signature": signature })),
             Self::RedactedThinking { data } => Some(json!({ "type": "redacted_thinking", "data": data })),
             Self::ToolUse { id, name, .. } => {
-                let call = ToolCall::new(id.clone().unwrap_or_default(), name.clone(), self.arguments());
-                Some(json!({
-                    "type": "tool_use", "id": call.id, "name": call.name, "input": wire::arguments_object(&call),
-                }))
+                let id = id.clone().unwrap_or_default();
+                Some(request::call(&ToolCall::new(id, name.clone(), self.arguments())))
             }
             Self::Other => None,
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Self::Text { text } => text.len(),
+            Self::Thinking { thinking, signature } => thinking.len() + signature.len(),
+            Self::ToolUse { pieces, .. } => pieces.len(),
+            Self::RedactedThinking { data } => data.len(),
+            Self::Other => 0,
         }
     }
 
@@ -248,6 +256,10 @@ impl Reader for Answer {
             Event::Other => {}
         }
         Ok(Progress::Open)
+    }
+
+    fn size(&self) -> usize {
+        self.blocks.values().map(Block::size).sum()
     }
 
     fn usage(&self) -> Usage {

@@ -1,9 +1,11 @@
 //! What Anthropic is asked: the body of `POST /v1/messages`.
 
+use std::borrow::Cow;
+
 use sandcastle_core::model::{Message, ModelRequest, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::models::wire::{arguments_object, decimal, set};
+use crate::models::wire::{arguments_object, decimal, plain_id, set};
 
 /// Whether the model can be told to keep to the schema of a tool. It came with the structured output; before, the word is
 /// refused.
@@ -80,7 +82,7 @@ fn blocks(model: &str, message: &Message) -> (&'static str, Vec<Value>) {
             )
         }
         Message::ToolResult { call, content, is_error, .. } => {
-            let mut block = json!({ "type": "tool_result", "tool_use_id": call, "content": content });
+            let mut block = json!({ "type": "tool_result", "tool_use_id": id(call), "content": content });
             set(&mut block, "is_error", is_error.then_some(true));
             ("user", vec![block])
         }
@@ -92,8 +94,14 @@ fn text_block(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text }))
 }
 
-fn call(call: &ToolCall) -> Value {
-    json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call) })
+/// A call, as it is said again.
+pub(super) fn call(call: &ToolCall) -> Value {
+    json!({ "type": "tool_use", "id": id(&call.id), "name": call.name, "input": arguments_object(call) })
+}
+
+/// The service takes letters, digits, `_` and `-`.
+fn id(call: &str) -> Cow<'_, str> {
+    plain_id(call, 64)
 }
 
 /// What the service wants to see again, for the model that it is from: thoughts are signed for it alone.

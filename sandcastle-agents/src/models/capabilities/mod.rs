@@ -24,7 +24,7 @@ pub(crate) use self::table::{Thoughts, thoughts};
 ///
 /// // A server that enforces schemas as llama.cpp does, and can do so beside tools.
 /// let capabilities = Capabilities::of(Dialect::LlamaCpp).with_native().with_native_beside_tools();
-/// let model = OpenAiCompatible::new("http://127.0.0.1:8000/v1", "qwen3").declares(capabilities);
+/// let model = OpenAiCompatible::new("qwen3", "http://127.0.0.1:8000/v1").declares(capabilities);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {

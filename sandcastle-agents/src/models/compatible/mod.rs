@@ -24,7 +24,7 @@ use super::openai::{Accent, Answer, PATH, body, refine};
 /// use sandcastle_core::model::{Model, OwnTools};
 ///
 /// // A server that nothing is known of gives answers by tag only.
-/// let unknown = OpenAiCompatible::new("http://127.0.0.1:8000/v1", "qwen3");
+/// let unknown = OpenAiCompatible::new("qwen3", "http://127.0.0.1:8000/v1");
 /// assert!(matches!(unknown.support(OwnTools::None).native, Support::Denied(_)));
 ///
 /// // That of llama.cpp holds its answers to a schema.
@@ -40,9 +40,9 @@ pub struct OpenAiCompatible {
 provider!(OpenAiCompatible);
 
 impl OpenAiCompatible {
-    /// Names a server by its base address, to which `/chat/completions` is added, and a model of it.
+    /// Names a model, and the server that it is at by its base address, to which `/chat/completions` is added.
     #[must_use]
-    pub fn new(base: impl Into<String>, model: impl Into<String>) -> Self {
+    pub fn new(model: impl Into<String>, base: impl Into<String>) -> Self {
         let mut endpoint = Endpoint::new("openai-compatible", model, Service::at(base));
         endpoint.official = Official::No;
         Self { endpoint, accent: Accent::PLAIN }
@@ -57,7 +57,7 @@ impl OpenAiCompatible {
         let base = base.into();
         let base = base.trim_end_matches('/');
         let base = if base.ends_with("/v1") { base.to_owned() } else { format!("{base}/v1") };
-        let mut model = Self::new(base, "default");
+        let mut model = Self::new("default", base);
         model.endpoint.provider = "llama-cpp";
         model.accent = Accent::LLAMA_CPP;
         model.preset(Capabilities::of(Dialect::LlamaCpp).with_native().without_forced_tool(
@@ -72,7 +72,7 @@ impl OpenAiCompatible {
     /// answer says what it cost, so that a budget needs no price.
     #[must_use]
     pub fn open_router(model: impl Into<String>, key: impl Into<ApiKey>) -> Self {
-        let mut router = Self::new("https://openrouter.ai/api/v1", model).key(key);
+        let mut router = Self::new(model, "https://openrouter.ai/api/v1").key(key);
         let dialect = upstream(&router.endpoint.model);
         router.endpoint.provider = "open-router";
         router.endpoint.bill = Bill::Said;

@@ -23,6 +23,8 @@ pub(crate) struct Answer {
     blocked: Option<String>,
     counts: Counts,
     served_by: Option<String>,
+    /// Of text, calls and signatures, in bytes.
+    size: usize,
 }
 
 /// Whether a part came with a signature, without which the service would not take it again.
@@ -103,6 +105,8 @@ impl Answer {
     }
 
     fn take(&mut self, part: Part, listener: &mut ModelListener<'_>) -> Result<(), ModelFailure> {
+        let said = part.text.iter().chain(&part.thought_signature).map(String::len).sum::<usize>();
+        self.size = self.size.saturating_add(said);
         let mut again = json!({});
         if let Some(call) = part.function_call {
             again = self.call(call, listener)?;
@@ -136,7 +140,9 @@ impl Answer {
         let mut again = json!({ "name": call.name, "args": arguments });
         set(&mut again, "id", call.id.clone());
         listener(ModelPiece::ToolCall { name: call.name.clone() });
-        self.calls.push(ToolCall::new(call_id(call.id), call.name, arguments.to_string()));
+        let call = ToolCall::new(call_id(call.id), call.name, arguments.to_string());
+        self.size = self.size.saturating_add(call.arguments.len());
+        self.calls.push(call);
         Ok(json!({ "functionCall": again }))
     }
 
@@ -181,6 +187,10 @@ impl Reader for Answer {
         }
         // The service marks no last event: what counts may follow the end of the answer.
         Ok(Progress::Open)
+    }
+
+    fn size(&self) -> usize {
+        self.size
     }
 
     fn usage(&self) -> Usage {

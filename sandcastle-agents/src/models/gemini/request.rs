@@ -5,6 +5,10 @@ use serde_json::{Value, json};
 
 use crate::models::wire::{arguments_object, decimal, given_id, set};
 
+/// What the service's documentation has in the place of a seal, for calls of another model; only the first call of an answer
+/// has one.
+const UNSEALED: &str = "skip_thought_signature_validator";
+
 pub(super) fn body(model: &str, request: &ModelRequest) -> Value {
     let mut body = json!({ "contents": contents(model, &request.messages) });
     let system = request.system.as_deref().filter(|system| !system.is_empty());
@@ -61,8 +65,7 @@ fn parts(model: &str, message: &Message) -> (&'static str, Vec<Value>) {
         Message::User { text } => ("user", text_part(text).into_iter().collect()),
         Message::Assistant { text, calls, replay } => {
             let parts = replay.as_ref().and_then(|replay| replayed(model, replay));
-            let said = || text_part(text).into_iter().chain(calls.iter().map(call)).collect();
-            ("model", parts.unwrap_or_else(said))
+            ("model", parts.unwrap_or_else(|| said(model, text, calls)))
         }
         Message::ToolResult { call, name, content, is_error } => {
             let response = if *is_error { json!({ "error": content }) } else { json!({ "output": content }) };
@@ -72,6 +75,21 @@ fn parts(model: &str, message: &Message) -> (&'static str, Vec<Value>) {
         }
         _ => ("user", Vec::new()),
     }
+}
+
+/// What was said and called, without what the service seals.
+fn said(model: &str, text: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let mut calls: Vec<_> = calls.iter().map(call).collect();
+    if let Some(first) = calls.first_mut().filter(|_| wants_seals(model)) {
+        set(first, "thoughtSignature", Some(UNSEALED));
+    }
+    text_part(text).into_iter().chain(calls).collect()
+}
+
+/// Since version 3 a call of the current turn is refused without the seal of the model's thoughts.
+fn wants_seals(model: &str) -> bool {
+    let version = model.trim_start_matches("models/").strip_prefix("gemini-");
+    version.is_some_and(|version| !version.starts_with("1.") && !version.starts_with("2."))
 }
 
 fn text_part(text: &str) -> Option<Value> {

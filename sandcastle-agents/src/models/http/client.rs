@@ -1,26 +1,20 @@
 //! The client that speaks HTTP, and the headers of a request.
 //!
-//! The client gets its cryptography handed to it: nothing is installed for the whole process, where it could clash with
-//! what the program around it has installed.
-
-use std::sync::Arc;
+//! Nothing is sent here, and how the other side proves who it is stands in `tls`.
 
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 
-use super::{KeyHeader, Proxies, Service};
+use super::{KeyHeader, Proxies, Service, tls};
 use crate::models::key::ApiKey;
 
 /// Builds the client for a service, which is at `base`.
 pub(super) fn build(base: &Url, service: &Service) -> Result<Client, ModelFailure> {
-    let tls = tls(base).map_err(|error| unusable(&error))?;
     let builder = Client::builder()
-        .tls_backend_preconfigured(tls)
+        .tls_backend_preconfigured(tls::config(base, &service.roots)?)
         .redirect(Policy::none())
         .connect_timeout(service.connect)
         .read_timeout(service.silence);
@@ -71,27 +65,13 @@ fn refused(problem: String) -> ModelFailure {
     ModelFailure::new(FailureKind::Request, problem)
 }
 
-/// Certificates are judged as the platform does. Where there are none to judge, none are looked for: a machine without any
-/// can still talk to a server of its own.
-fn tls(base: &Url) -> Result<ClientConfig, rustls::Error> {
-    let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()?;
-    let builder = match base.scheme() {
-        "https" => builder.with_platform_verifier()?,
-        _ => builder.with_root_certificates(RootCertStore::empty()),
-    };
-    let mut config = builder.with_no_client_auth();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
-}
-
 fn is_loopback(base: &Url) -> bool {
     let host = base.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-fn unusable(error: &dyn std::error::Error) -> ModelFailure {
+pub(super) fn unusable(error: &dyn std::error::Error) -> ModelFailure {
     ModelFailure::new(FailureKind::Other, format!("no connection can be made from here: {error}"))
 }
 

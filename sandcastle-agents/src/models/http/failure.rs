@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use reqwest::Response;
-use reqwest::header::{CONTENT_ENCODING, HeaderMap, RETRY_AFTER};
+use reqwest::header::{CONTENT_ENCODING, HeaderMap, LOCATION, RETRY_AFTER};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 use serde_json::Value;
 
-use super::Service;
+use super::{Service, tls};
 use crate::http_status;
 
 /// The most bytes of a refusal that are read.
@@ -96,6 +96,9 @@ pub(super) fn of(error: &reqwest::Error, service: &Service) -> ModelFailure {
             format!("the request cannot be sent: {}", chain(error)),
         );
     }
+    if let Some(failure) = tls::failure_of(error) {
+        return failure;
+    }
     let problem = if error.is_timeout() && error.is_connect() {
         format!("the service could not be reached within {} s", service.connect.as_secs_f32())
     } else if error.is_timeout() {
@@ -126,20 +129,44 @@ fn chain(error: &reqwest::Error) -> String {
 pub(super) async fn refused(response: Response, patience: Duration) -> (ModelFailure, ErrorBody) {
     let status = response.status().as_u16();
     let retry_after = retry_of(response.headers(), Timestamp::now());
+    let encoding = encoding(response.headers()).map(str::to_owned);
+    let moved = host_of_redirect(&response);
     let body = ErrorBody::of_text(&bounded_text(response, patience).await);
     let kind = match status {
         402 => FailureKind::Limit,
         409 => FailureKind::Transport,
         _ => http_status::failure_of(status).unwrap_or(FailureKind::Request),
     };
-    let mut failure = body.failure(kind);
-    if (300..400).contains(&status) {
-        failure.message =
-            "the service wants the request at another address, which is not followed".to_owned();
-    }
+    let mut failure = match (status, moved, encoding) {
+        (300..400, host, _) => redirected(host),
+        (_, _, Some(encoding)) if body.message.is_empty() => compressed(kind, &encoding),
+        _ => body.failure(kind),
+    };
     failure.status = Some(status);
     failure.retry_after = retry_after;
     (failure, body)
+}
+
+/// The host that a redirect names. The rest of its address may hold what is secret.
+fn host_of_redirect(response: &Response) -> Option<String> {
+    let location = response.headers().get(LOCATION)?.to_str().ok()?;
+    response.url().join(location).ok()?.host_str().map(str::to_owned)
+}
+
+fn redirected(host: Option<String>) -> ModelFailure {
+    let host = host.map(|host| format!(" at the host `{host}`")).unwrap_or_default();
+    let problem =
+        format!("the service wants the request at another address{host}, and redirects are not followed");
+    ModelFailure::new(FailureKind::Request, problem)
+        .with_hint("if that address is the right one, give it as the base address")
+}
+
+/// A failure whose words nobody reads.
+pub(super) fn compressed(kind: FailureKind, encoding: &str) -> ModelFailure {
+    let problem =
+        format!("the service compresses what it says, against what it was asked: `{}`", one_line(encoding));
+    ModelFailure::new(kind, problem)
+        .with_hint("have the server, or the proxy before it, heed `accept-encoding: identity`")
 }
 
 /// The beginning of a body, as text. A body that breaks off, or trickles on when nobody waits any more, is as good as one
@@ -186,9 +213,10 @@ fn until(date: &str, now: Timestamp) -> Option<Duration> {
     wait(date.duration_since(now).as_secs_f64().max(0.0))
 }
 
-/// A wait of so many seconds that a service asks for, bounded.
+/// A wait of so many seconds that a service asks for, bounded; however large the number is, it is not none.
 pub(crate) fn wait(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST_WAIT))
+    let bounded = if seconds.is_finite() { seconds.min(LONGEST_WAIT.as_secs_f64()) } else { f64::NAN };
+    Duration::try_from_secs_f64(bounded).ok()
 }
 
 /// A service's words on one line, without what a terminal would take for a command.
@@ -250,7 +278,8 @@ mod tests {
             ("retry-after", "Mon, 06 Nov 1995 08:49:37 GMT", Some(24 * 60 * 60 * 1000)),
             ("retry-after", "Mon, 06 Nov 1994 08:49:37 GMT", None),
             ("retry-after", "Sun, 06 Nov 99999 08:49:37 GMT", None),
-            ("retry-after", "1e30", None),
+            ("retry-after", "1e30", Some(24 * 60 * 60 * 1000)),
+            ("retry-after", "99999999999999999999999999", Some(24 * 60 * 60 * 1000)),
             ("retry-after", "inf", None),
             ("retry-after", "", None),
             ("retry-after", "-1", None),

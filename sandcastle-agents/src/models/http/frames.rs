@@ -15,8 +15,8 @@ use sandcastle_core::jsonl::{Line, LineBuffer};
 use sandcastle_core::model::ModelFailure;
 
 use super::Service;
-use super::failure::{ErrorBody, bounded_text, encoding, one_line};
-use crate::models::wire::broken;
+use super::failure::{ErrorBody, bounded_text, compressed, encoding, one_line};
+use crate::models::wire::{broken, too_long};
 
 /// The longest line, and the longest event: some services repeat the whole answer in their last one.
 const MAX_EVENT: usize = 16 * 1024 * 1024;
@@ -77,20 +77,19 @@ fn content_type(response: &Response) -> String {
 /// What came in the place of a stream. A whole JSON document may be an error with the wrong status.
 async fn no_stream(service: &Service, response: Response, kind: &str) -> (ModelFailure, ErrorBody) {
     let status = response.status().as_u16();
-    let sent = encoding(response.headers()).map_or_else(|| kind.to_owned(), |how| format!("{kind}, {how}"));
+    let encoding = encoding(response.headers()).map(str::to_owned);
     let text = bounded_text(response, service.silence).await;
-    let (mut failure, body) = match ErrorBody::in_document(&text) {
-        Some(body) => (body.failure(body.kind_by_code().unwrap_or(FailureKind::Request)), body),
-        None => {
-            let problem = format!(
-                "the service does not stream its answer as it was asked to: it sent `{}`",
-                one_line(&sent)
-            );
+    let (failure, body) = match (ErrorBody::in_document(&text), encoding) {
+        (Some(body), _) => (body.failure(body.kind_by_code().unwrap_or(FailureKind::Request)), body),
+        (None, Some(encoding)) => (compressed(FailureKind::Other, &encoding), ErrorBody::default()),
+        (None, None) => {
+            let sent = one_line(kind);
+            let problem =
+                format!("the service does not stream its answer as it was asked to: it sent `{sent}`");
             (ModelFailure::new(FailureKind::Other, problem), ErrorBody::default())
         }
     };
-    failure.status = Some(status);
-    (failure, body)
+    (failure.with_status(status), body)
 }
 
 /// Where the reading of a body stands.
@@ -156,7 +155,7 @@ impl Body<'_> {
     fn take(&mut self, chunk: &[u8]) -> Result<(), ModelFailure> {
         self.read = self.read.saturating_add(chunk.len());
         if self.read > MAX_STREAM {
-            return Err(broken(format!("it is longer than {MAX_STREAM} bytes")));
+            return Err(too_long("the stream of the answer", MAX_STREAM));
         }
         self.lines.push(chunk);
         Ok(())
@@ -165,7 +164,7 @@ impl Body<'_> {
 
 /// A line as text, if neither it nor the event that it belongs to is too long.
 fn text_of(line: Line<'_>, framing: Framing, event: &mut usize) -> Result<String, ModelFailure> {
-    let too_long = || broken(format!("an event is longer than {MAX_EVENT} bytes"));
+    let too_long = || too_long("an event of the answer", MAX_EVENT);
     let Line::Complete(bytes) = line else { return Err(too_long()) };
     let text = str::from_utf8(bytes).map_err(|_| broken("it is not valid UTF-8"))?;
     // A mark of the byte order may stand at the beginning and means nothing. The reader of events panics on it.

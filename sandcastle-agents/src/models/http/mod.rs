@@ -6,6 +6,7 @@
 mod client;
 mod failure;
 mod frames;
+mod tls;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -33,6 +34,8 @@ pub(crate) struct Service {
     pub(crate) connect: Duration,
     pub(crate) silence: Duration,
     pub(crate) proxies: Proxies,
+    /// Certificates that are trusted beside those of the platform, in PEM, as they were given.
+    pub(crate) roots: Vec<Arc<[u8]>>,
     /// What the protocol wants, and nobody has to hide.
     plain: Vec<(&'static str, &'static str)>,
     /// A user's own. Their values may be keys, and are treated like one.
@@ -66,6 +69,7 @@ impl Service {
             connect: CONNECT,
             silence: SILENCE,
             proxies: Proxies::None,
+            roots: Vec::new(),
             plain: Vec::new(),
             headers: Vec::new(),
             key: None,
@@ -155,6 +159,7 @@ impl fmt::Debug for Service {
             .field("connect", &self.connect)
             .field("silence", &self.silence)
             .field("proxies", &self.proxies)
+            .field("roots", &self.roots.len())
             .field("headers", &self.headers)
             .field("key", &self.key)
             .finish_non_exhaustive()

@@ -106,6 +106,10 @@ impl Reader for Answer {
         Ok(Progress::Complete)
     }
 
+    fn size(&self) -> usize {
+        self.text.len() + self.calls.iter().map(|call| call.arguments.len()).sum::<usize>()
+    }
+
     fn usage(&self) -> Usage {
         self.usage
     }

@@ -7,6 +7,7 @@ pub(crate) struct Accent {
     pub(super) named_tool: NamedTool,
     pub(super) strict: Strict,
     pub(super) routing: Routing,
+    pub(super) ids: CallIds,
 }
 
 /// What the limit of an answer is called.
@@ -41,17 +42,27 @@ pub(super) enum Routing {
     RequireParameters,
 }
 
+/// Which ids of calls a server takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallIds {
+    /// Its own, whatever they look like: some models read them.
+    AsGiven,
+    /// Those of at most 40 characters.
+    Short,
+}
+
 impl Accent {
     pub(crate) const OPENAI: Self = Self {
         limit: LimitName::MaxCompletionTokens,
         named_tool: NamedTool::ByName,
         strict: Strict::Said,
         routing: Routing::None,
+        ids: CallIds::Short,
     };
 
     /// What most servers understand.
     pub(crate) const PLAIN: Self =
-        Self { limit: LimitName::MaxTokens, strict: Strict::Unsaid, ..Self::OPENAI };
+        Self { limit: LimitName::MaxTokens, strict: Strict::Unsaid, ids: CallIds::AsGiven, ..Self::OPENAI };
 
     pub(crate) const LLAMA_CPP: Self = Self { named_tool: NamedTool::ByBeingTheOnlyOne, ..Self::PLAIN };
 

@@ -1,6 +1,7 @@
 //! What a server of chat completions answers: chunks of one message, whose pieces are run together.
 
 use sandcastle_core::Usage;
+use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::{ModelAnswer, ModelFailure, ModelListener, ModelPiece, ModelStop, ToolCall};
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +13,9 @@ use crate::models::wire::{self, Cached, MAX_CALLS, broken, call_id, is_first, to
 
 /// The last event, which is no JSON.
 const DONE: &str = "[DONE]";
+
+/// Ends that are none: something went wrong at the server, and it says no more than that.
+const BROKEN_OFF: [&str; 4] = ["error", "abort", "network_error", "insufficient_system_resource"];
 
 /// An answer that is arriving.
 #[derive(Debug, Default)]
@@ -59,7 +63,9 @@ struct Choice {
 
 #[derive(Debug, Deserialize)]
 struct Delta {
-    content: Option<String>,
+    /// Text; some servers send a list of parts, with thoughts among them.
+    #[serde(default)]
+    content: Value,
     refusal: Option<String>,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
@@ -133,9 +139,11 @@ impl Answer {
         if let Some(text) = said(&delta.reasoning_content).or_else(|| said(&delta.reasoning)) {
             listener(ModelPiece::Thinking { text });
         }
-        if let Some(text) = said(&delta.content) {
-            self.text.push_str(&text);
-            listener(ModelPiece::Text { text });
+        for piece in pieces(delta.content)? {
+            if let ModelPiece::Text { text } = &piece {
+                self.text.push_str(text);
+            }
+            listener(piece);
         }
         self.refusal.push_str(delta.refusal.as_deref().unwrap_or_default());
         for piece in delta.tool_calls.into_iter().flatten() {
@@ -186,12 +194,39 @@ impl Answer {
             return Some(ModelStop::Refused);
         }
         match self.finish.as_deref() {
-            Some("stop" | "tool_calls" | "function_call") => Some(ModelStop::Complete),
+            Some("stop" | "tool_calls" | "function_call" | "eos_token" | "stop_sequence") => {
+                Some(ModelStop::Complete)
+            }
             Some("length") => Some(ModelStop::OutputLimit),
+            Some("model_length") => Some(ModelStop::ContextLimit),
             Some("content_filter") => Some(ModelStop::Filtered),
             Some(other) => Some(ModelStop::Other(other.to_owned())),
             None => self.done.then(|| ModelStop::Other("no reason given".to_owned())),
         }
+    }
+}
+
+/// What a piece of content says.
+fn pieces(content: Value) -> Result<Vec<ModelPiece>, ModelFailure> {
+    match content {
+        Value::Null => Ok(Vec::new()),
+        Value::String(text) if text.is_empty() => Ok(Vec::new()),
+        Value::String(text) => Ok(vec![ModelPiece::Text { text }]),
+        Value::Array(parts) => Ok(parts.iter().flat_map(part).collect()),
+        _ => Err(broken("the content of a message is neither text nor a list of parts")),
+    }
+}
+
+/// What a part of a list says. Thoughts are lists of parts themselves.
+fn part(part: &Value) -> Vec<ModelPiece> {
+    let text = |part: &Value| part["text"].as_str().map(str::to_owned);
+    match part["type"].as_str() {
+        Some("text") => text(part).map(|text| ModelPiece::Text { text }).into_iter().collect(),
+        Some("thinking") => {
+            let thoughts = part["thinking"].as_array().into_iter().flatten();
+            thoughts.filter_map(text).map(|text| ModelPiece::Thinking { text }).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -222,6 +257,11 @@ impl Reader for Answer {
         Ok(Progress::Open)
     }
 
+    fn size(&self) -> usize {
+        let calls = self.calls.iter().map(|call| call.arguments.len()).sum::<usize>();
+        self.text.len() + self.refusal.len() + calls
+    }
+
     fn usage(&self) -> Usage {
         let cached = self.counts.prompt_tokens_details.as_ref();
         let mut usage = Usage::default();
@@ -238,6 +278,12 @@ impl Reader for Answer {
     }
 
     fn finish(self) -> Result<ModelAnswer, ModelFailure> {
+        if let Some(reason) = self.finish.as_deref().filter(|reason| BROKEN_OFF.contains(reason)) {
+            return Err(ModelFailure::new(
+                FailureKind::Transport,
+                format!("the server broke off the answer: `{reason}`"),
+            ));
+        }
         let Some(stop) = self.stop() else { return Err(wire::cut_off()) };
         let mut answer = ModelAnswer::default();
         answer.usage = self.usage();

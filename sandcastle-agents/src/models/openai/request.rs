@@ -1,17 +1,19 @@
 //! What a server of chat completions is asked: the body of `POST /chat/completions`.
 
+use std::borrow::Cow;
+
 use sandcastle_core::model::{Message, ModelRequest, ToolCall, ToolChoice, ToolSpec, WireSchema};
 use serde_json::{Value, json};
 
-use super::accent::{Accent, LimitName, NamedTool, Routing, Strict};
-use crate::models::wire::{arguments_text, decimal, messages, set, tool_text};
+use super::accent::{Accent, CallIds, LimitName, NamedTool, Routing, Strict};
+use crate::models::wire::{arguments_text, decimal, messages, plain_id, set, tool_text};
 
 pub(crate) fn body(model: &str, accent: Accent, request: &ModelRequest) -> Value {
     let mut body = json!({
         "model": model,
         "stream": true,
         "stream_options": { "include_usage": true },
-        "messages": messages(request, message),
+        "messages": messages(request, |said| message(accent.ids, said)),
     });
     let tools: Vec<_> = offered(accent, request).map(|spec| tool(accent, spec)).collect();
     if !tools.is_empty() {
@@ -66,7 +68,7 @@ fn response_format(schema: &WireSchema) -> Value {
 }
 
 /// A message, unless nothing is said in it.
-fn message(message: &Message) -> Option<Value> {
+fn message(ids: CallIds, message: &Message) -> Option<Value> {
     match message {
         Message::User { text } => Some(json!({ "role": "user", "content": text })),
         Message::Assistant { text, calls, .. } if calls.is_empty() => {
@@ -74,19 +76,26 @@ fn message(message: &Message) -> Option<Value> {
         }
         Message::Assistant { text, calls, .. } => {
             let content = (!text.is_empty()).then_some(text);
-            let calls: Vec<_> = calls.iter().map(call).collect();
+            let calls: Vec<_> = calls.iter().map(|said| call(ids, said)).collect();
             Some(json!({ "role": "assistant", "content": content, "tool_calls": calls }))
         }
         Message::ToolResult { call, content, is_error, .. } => Some(json!({
-            "role": "tool", "tool_call_id": call, "content": tool_text(content, *is_error),
+            "role": "tool", "tool_call_id": id(ids, call), "content": tool_text(content, *is_error),
         })),
         _ => None,
     }
 }
 
-fn call(call: &ToolCall) -> Value {
+fn call(ids: CallIds, call: &ToolCall) -> Value {
     json!({
-        "id": call.id, "type": "function",
+        "id": id(ids, &call.id), "type": "function",
         "function": { "name": call.name, "arguments": arguments_text(call) },
     })
+}
+
+fn id(ids: CallIds, call: &str) -> Cow<'_, str> {
+    match ids {
+        CallIds::AsGiven => call.into(),
+        CallIds::Short => plain_id(call, 40),
+    }
 }

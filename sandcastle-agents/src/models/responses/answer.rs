@@ -28,6 +28,8 @@ pub(crate) struct Answer {
     /// The same for the words of a refusal.
     refusal: String,
     end: Option<Whole>,
+    /// Of the pieces and the closed items, in bytes.
+    size: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -204,10 +206,14 @@ impl Reader for Answer {
         let delta = event.delta.as_str().filter(|delta| !delta.is_empty()).map(str::to_owned);
         match (event.kind.as_str(), delta) {
             ("response.output_text.delta", Some(text)) => {
+                self.size = self.size.saturating_add(text.len());
                 self.text.push_str(&text);
                 listener(ModelPiece::Text { text });
             }
-            ("response.refusal.delta", Some(text)) => self.refusal.push_str(&text),
+            ("response.refusal.delta", Some(text)) => {
+                self.size = self.size.saturating_add(text.len());
+                self.refusal.push_str(&text);
+            }
             ("response.reasoning_summary_text.delta" | "response.reasoning_text.delta", Some(text)) => {
                 listener(ModelPiece::Thinking { text });
             }
@@ -216,7 +222,10 @@ impl Reader for Answer {
                     listener(ModelPiece::ToolCall { name });
                 }
             }
-            ("response.output_item.done", _) => self.close(event.output_index, event.item)?,
+            ("response.output_item.done", _) => {
+                self.size = self.size.saturating_add(data.len());
+                self.close(event.output_index, event.item)?;
+            }
             ("response.completed" | "response.incomplete", _) => {
                 return Ok(self.end(&event.kind, event.response));
             }
@@ -235,6 +244,10 @@ impl Reader for Answer {
             _ => {}
         }
         Ok(Progress::Open)
+    }
+
+    fn size(&self) -> usize {
+        self.size
     }
 
     fn usage(&self) -> Usage {

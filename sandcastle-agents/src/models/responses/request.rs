@@ -1,9 +1,11 @@
 //! What the Responses API is asked: the body of `POST /responses`.
 
+use std::borrow::Cow;
+
 use sandcastle_core::model::{Message, ModelRequest, ToolCall, ToolChoice, ToolSpec, WireSchema};
 use serde_json::{Value, json};
 
-use crate::models::wire::{arguments_text, decimal, set, tool_text};
+use crate::models::wire::{arguments_text, decimal, plain_id, set, tool_text};
 
 /// Whether the model's thoughts are asked for, sealed, to be sent back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +64,7 @@ fn items(model: &str, message: &Message) -> Vec<Value> {
             })
         }
         Message::ToolResult { call, content, is_error, .. } => vec![json!({
-            "type": "function_call_output", "call_id": call, "output": tool_text(content, *is_error),
+            "type": "function_call_output", "call_id": id(call), "output": tool_text(content, *is_error),
         })],
         _ => Vec::new(),
     }
@@ -70,8 +72,13 @@ fn items(model: &str, message: &Message) -> Vec<Value> {
 
 pub(super) fn call(call: &ToolCall) -> Value {
     json!({
-        "type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments_text(call),
+        "type": "function_call", "call_id": id(&call.id), "name": call.name, "arguments": arguments_text(call),
     })
+}
+
+/// The service takes 64 characters.
+fn id(call: &str) -> Cow<'_, str> {
+    plain_id(call, 64)
 }
 
 /// What the service wants to see again, for the model that it is from.

@@ -204,7 +204,7 @@ fn tools_beside_a_schema_are_a_question_of_their_own() {
         assert_eq!(model.support(OwnTools::Some).native == Support::Declared, beside, "{model:?}");
     }
     let none =
-        OpenAiCompatible::new("http://localhost:1", "m").declares(Capabilities::none("it drops schemas"));
+        OpenAiCompatible::new("m", "http://localhost:1").declares(Capabilities::none("it drops schemas"));
     for tools in [OwnTools::None, OwnTools::Some] {
         assert_eq!(none.support(tools).native, Support::Denied("it drops schemas".to_owned()));
     }

@@ -1,7 +1,7 @@
 //! What `clean` removes, and above all what it keeps.
 
-use super::super::Removal;
 use super::super::report::{Cleaned, Outcome};
+use super::super::{Removal, scratch};
 use super::*;
 use crate::id::BranchName;
 use crate::worktree::Lock;
@@ -215,4 +215,49 @@ async fn w_27_a_worktree_whose_branch_is_in_use_is_kept() {
     drop(lock);
     runs.clean(Removal::Real).await.unwrap();
     assert!(!run.worktree.exists());
+}
+
+#[tokio::test]
+async fn the_scratch_folder_of_a_killed_run_goes_and_nothing_else_that_is_said_to_be_one() {
+    let scene = Scene::new().await;
+    let temporary = tempfile::tempdir().unwrap();
+    let other = temporary.path().join("precious");
+    let with_file = |folder: PathBuf| {
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join(scratch::FILE), "{}").unwrap();
+        folder
+    };
+    let killed = |folder: &dyn Fn(&RunId) -> PathBuf| {
+        let (id, journal) = scene.begin();
+        let folder = folder(&id);
+        assert_eq!(journal.note(&Note::Scratch { path: folder.as_path().into() }), None);
+        scene.kill(&id, journal);
+        (id, folder)
+    };
+    let own = |id: &RunId| with_file(temporary.path().join(scratch::name(id)));
+    let (ours, folder) = killed(&own);
+    let (full, with_more) = killed(&|id| {
+        let folder = own(id);
+        fs::write(folder.join("more"), "1").unwrap();
+        folder
+    });
+    let (liar, precious) = killed(&|_| with_file(other.clone()));
+    let (linked, link) = killed(&|id| {
+        let link = temporary.path().join(scratch::name(id));
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        link
+    });
+
+    let runs = scene.runs().await;
+    assert_eq!(runs.show(&ours).await.unwrap().scratch.as_ref(), Some(&folder));
+    let foreseen = runs.clean(Removal::DryRun).await.unwrap();
+    assert!(named(&foreseen, &ours).0.contains(&"scratch") && folder.exists());
+    let cleaned = runs.clean(Removal::Real).await.unwrap();
+    assert_eq!((named(&cleaned, &ours), folder.exists()), ((vec!["scratch", "journal"], vec![]), false));
+    assert_eq!(named(&cleaned, &full), (vec![], vec!["scratch"]));
+    assert!(with_more.join("more").exists());
+    for (id, path) in [(&liar, &precious), (&linked, &link)] {
+        assert_eq!(named(&cleaned, id), (vec!["journal"], vec![]));
+        assert!(path.join(scratch::FILE).exists());
+    }
 }

@@ -42,6 +42,22 @@ async fn prose_around_a_native_answer_is_corrected_in_words_for_it() {
 }
 
 #[tokio::test]
+async fn a_value_that_is_wrapped_or_encoded_twice_is_not_unwrapped_but_said() {
+    for (answer, path, says) in [
+        (r#"{"result":{"n":1}}"#, "/result", "without an object around it"),
+        (r#"{"output":"{\"n\":1}"}"#, "/output", "encoded twice"),
+        (r#""{\"n\":1}""#, "", "encoded twice"),
+    ] {
+        let native = ScriptedModel::new().native(Dialect::OpenAi).answer(answer);
+        let error = asking(&native).run_typed().await.unwrap_err();
+        let output = error.structured_output().unwrap();
+        assert_eq!((output.stage(), output.raw_matched.as_deref()), (Stage::SchemaValidate, Some(answer)));
+        assert_eq!(output.problems[0].path, path, "{answer}");
+        assert!(output.problems[0].message.contains(says), "{:?}", output.problems);
+    }
+}
+
+#[tokio::test]
 async fn every_problem_is_recorded() {
     let model = answering([r#"<result>{"n":"x","a":1,"b":2}</result>"#]);
     let result = asking(&model).run().await.unwrap();

@@ -68,6 +68,22 @@ async fn what_the_service_says_of_the_request_changes_nothing_and_is_not_asked_a
     }
 }
 
+#[tokio::test]
+async fn a_failure_says_what_can_be_done_about_it() {
+    let known = ModelFailure::new(FailureKind::Other, "no").with_hint("do this");
+    let late = transport().with_retry_after(Duration::from_secs(90));
+    for (failure, hint) in [
+        (known.clone(), Some("do this")),
+        (ModelFailure { kind: FailureKind::Limit, ..known }, Some("do this")),
+        (ModelFailure::new(FailureKind::Limit, "no"), Some("raise the limit at the service")),
+        (late, Some("try again in 90 s, or name another model with `alternate`")),
+        (ModelFailure::new(FailureKind::Request, "no").with_status(400), None),
+    ] {
+        let error = asking(&ScriptedModel::new().fail(failure)).await.unwrap_err();
+        assert_eq!(error.hints().first().map(String::as_str), hint, "{error:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_failed_calls_used_is_counted() {
     let mut failure = transport();

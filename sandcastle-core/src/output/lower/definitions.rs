@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::rules::Recursion;
+use serde_json::Value;
+
+use super::name;
+use super::rules::{Names, Recursion};
 
 /// The longest name that a definition gets.
 const MAX_NAME: usize = 60;
@@ -13,6 +16,8 @@ pub(super) struct Definitions {
     names: HashMap<String, String>,
     /// The names that are taken, each with the number that the next of its kind gets.
     taken: HashMap<String, usize>,
+    /// Where names are those of rules: which they may not be.
+    forbidden: Option<HashSet<String>>,
     waiting: VecDeque<String>,
     /// The one that is being copied; the root, at first.
     current: String,
@@ -30,6 +35,11 @@ struct Edge {
 }
 
 impl Definitions {
+    pub(super) fn new(names: Names, schema: &Value) -> Self {
+        let forbidden = (names == Names::OfRules).then(|| name::ends_of_rules(schema));
+        Self { forbidden, ..Self::default() }
+    }
+
     /// Notes a reference.
     pub(super) fn note(&mut self, pointer: &str, at: &str, optional: bool) {
         let edge = Edge { to: pointer.to_owned(), at: at.to_owned(), optional };
@@ -73,14 +83,23 @@ impl Definitions {
             (true, false) => "_".to_owned(),
             (false, _) => kind,
         };
-        let mut name = kind.clone();
-        while self.taken.contains_key(&name) {
-            let number = self.taken.entry(kind.clone()).or_insert(1);
+        let styled = |name: &str| match self.forbidden {
+            Some(_) => name::of_rule(name),
+            None => name.to_owned(),
+        };
+        let first = styled(&kind);
+        let mut name = first.clone();
+        while self.is_taken(&name) {
+            let number = self.taken.entry(first.clone()).or_insert(1);
             *number += 1;
-            name = format!("{kind}{number}");
+            name = styled(&format!("{first}{number}"));
         }
         self.taken.insert(name.clone(), 1);
         name
+    }
+
+    fn is_taken(&self, name: &str) -> bool {
+        self.taken.contains_key(name) || self.forbidden.as_ref().is_some_and(|names| names.contains(name))
     }
 
     /// Returns the places of references by which something refers to itself in a way that a dialect does not know.

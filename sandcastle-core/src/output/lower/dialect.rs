@@ -158,7 +158,7 @@ const LLAMA_CPP: Rules = Rules {
     min_items: None,
     repeats: Repeats::Few,
     members: Members::Scalars,
-    names: Names::Any,
+    names: Names::OfRules,
     constants: Constants::Kept,
     objects: Objects::AsDeclared,
     optional: Optional::Kept,

@@ -1,11 +1,12 @@
 //! What dialects count, and how much there is of it in a copy.
 //!
-//! The numbers are those that the services document. Nothing is counted twice because it is referred to twice.
+//! The numbers are those that the services document, or what their servers were seen to bear. Nothing is counted twice
+//! because it is referred to twice.
 
 use serde_json::Value;
 
 use super::wire::Wire;
-use super::{Count, Dialect, Refusal};
+use super::{Count, Dialect, Refusal, pattern};
 
 /// A list of texts with more values than this has a limit of its own.
 const LONG_LIST: usize = 250;
@@ -29,7 +30,12 @@ pub(super) fn counts(dialect: Dialect, wire: &Wire) -> Vec<Count> {
             count("values of enums", sum(wire, |schema| members(schema).len()), 1000),
             count("characters of one long enum", most(wire, characters_of_long_list), 15_000),
         ],
-        Dialect::Gemini | Dialect::Ollama | Dialect::LlamaCpp => Vec::new(),
+        // What a server was seen to need for a grammar: the cube of the first in time, and of the second about 250 bytes each.
+        Dialect::Ollama | Dialect::LlamaCpp => vec![
+            count("optional properties of one object", most(wire, optional_properties), 1000),
+            count("repetitions", sum(wire, repetitions), 100_000),
+        ],
+        Dialect::Gemini => Vec::new(),
     }
 }
 
@@ -62,6 +68,15 @@ fn most(wire: &Wire, of_one: impl Fn(&Wire) -> usize) -> usize {
 fn optional_properties(schema: &Wire) -> usize {
     let required = schema.data("required").and_then(Value::as_array).map_or(0, Vec::len);
     schema.named("properties").len().saturating_sub(required)
+}
+
+/// Counts what a grammar repeats for lengths and patterns: it has a rule for each time.
+fn repetitions(schema: &Wire) -> usize {
+    let bound = |key: &str| schema.data(key).and_then(Value::as_u64).unwrap_or(0);
+    let lengths = bound("minLength").max(bound("maxLength"));
+    let items = bound("minItems").max(bound("maxItems"));
+    let pattern = schema.data("pattern").and_then(Value::as_str).map_or(0, pattern::weight);
+    usize::try_from(lengths + items + pattern).unwrap_or(usize::MAX)
 }
 
 fn is_union(schema: &Wire) -> bool {

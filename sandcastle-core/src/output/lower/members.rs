@@ -7,13 +7,23 @@ use super::node::{Node, Word, Words};
 use super::rules::Constants;
 use super::walk::Walker;
 
-/// Bounds from below, and those from above.
-const BOUNDS: [(&str, &str); 4] = [
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-    ("minimum", "maximum"),
+/// Bounds from below, those from above, and which of the two fit themselves.
+const BOUNDS: [(&str, &str, Between); 7] = [
+    ("minLength", "maxLength", Between::Both),
+    ("minItems", "maxItems", Between::Both),
+    ("minProperties", "maxProperties", Between::Both),
+    ("minimum", "maximum", Between::Both),
+    ("minimum", "exclusiveMaximum", Between::One),
+    ("exclusiveMinimum", "maximum", Between::One),
+    ("exclusiveMinimum", "exclusiveMaximum", Between::Neither),
 ];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Between {
+    Both,
+    One,
+    Neither,
+}
 
 impl<'s> Walker<'s> {
     /// Leaves among the listed values those of the right type, names their type where that is needed, and writes a constant
@@ -55,10 +65,15 @@ impl<'s> Walker<'s> {
 
     /// Refuses bounds between which there is nothing: some services do not survive a grammar of them.
     pub(super) fn check_bounds(&mut self, at: &str, words: &Words<'_>) {
-        for (least, most) in BOUNDS {
-            let pair =
-                words.data(least).and_then(Value::as_f64).zip(words.data(most).and_then(Value::as_f64));
-            if pair.is_some_and(|(least, most)| least > most) {
+        let of_integers = words.types().is_some_and(|types| types.is_only_or_null("integer"));
+        for (least, most, between) in BOUNDS {
+            let number = |key| words.data(key).and_then(Value::as_f64);
+            let is_empty = number(least).zip(number(most)).is_some_and(|(least, most)| match between {
+                Between::Both => least > most,
+                Between::Neither if of_integers => least.floor() + 1.0 >= most,
+                Between::One | Between::Neither => least >= most,
+            });
+            if is_empty {
                 self.report.refuse(at, least, format!("leaves no value, with `{most}` beside it"));
             }
         }

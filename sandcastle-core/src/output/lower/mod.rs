@@ -6,11 +6,13 @@
 //! the copy; the same schema and dialect always give the same bytes.
 //!
 //! `dialect` has what each wire accepts, as data; `rules` are its columns, and `treatment` is what they make of one
-//! keyword. A schema is read by `node` with the `keyword`s that there are, `walk` follows its references into
-//! `definitions`, `merge` makes one demand of several, `union`, `members` and `write` make the copy, which is a `wire`
-//! tree, and `sentence`, `pattern` and `null` know about texts, regular expressions and what may be left out. `limits`
-//! counts what is there in the end; `lift` undoes in an answer what the copy asked for.
+//! keyword. A schema is read by `node` with the `keyword`s that there are, `circle` looks for references that lead nowhere,
+//! `walk` follows the others into `definitions`, `merge` makes one demand of several, in `order`, `union`, `members` and
+//! `write` make the copy, which is a `wire` tree, and `sentence`, `pattern`, `name` and `null` know about texts, regular
+//! expressions, what may be called how and what may be left out. `limits` counts what is there in the end; `lift` undoes
+//! in an answer what the copy asked for.
 
+mod circle;
 mod definitions;
 mod dialect;
 mod keyword;
@@ -18,8 +20,10 @@ mod lift;
 mod limits;
 mod members;
 mod merge;
+mod name;
 mod node;
 mod null;
+mod order;
 mod pattern;
 mod report;
 mod rules;
@@ -43,6 +47,8 @@ use self::wire::Wire;
 
 /// How deep the JSON of a schema may be. Parsed JSON is never deeper than 128; only a value built in memory can be.
 const MAX_DEPTH: usize = 512;
+/// How many bytes the pointers to everything in a schema may have together: each is written down where something is read.
+const MAX_POINTERS: usize = 64 << 20;
 
 /// Names what a wire accepts of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -169,10 +175,15 @@ impl Lowering {
 /// ```
 #[must_use]
 pub fn lower(schema: &Value, dialect: Dialect) -> Lowering {
+    let refused_whole = |keyword: &str, reason: String| {
+        let refusal = Refusal { pointer: String::new(), keyword: keyword.to_owned(), reason };
+        Lowering::new(dialect, &Wire::default(), Vec::new(), vec![refusal])
+    };
     if is_deeper_than(schema, MAX_DEPTH) {
-        let reason = format!("is more than {MAX_DEPTH} values deep");
-        let refusal = Refusal { pointer: String::new(), keyword: "depth".to_owned(), reason };
-        return Lowering::new(dialect, &Wire::default(), Vec::new(), vec![refusal]);
+        return refused_whole("depth", format!("is more than {MAX_DEPTH} values deep"));
+    }
+    if have_more_bytes(schema, MAX_POINTERS) {
+        return refused_whole("size", "has too long names on the way to what is in it".to_owned());
     }
     let (wire, report) = Walker::new(schema, dialect.rules()).copy();
     Lowering::new(dialect, &wire, report.moved, report.refused)
@@ -188,6 +199,25 @@ fn is_deeper_than(value: &Value, most: usize) -> bool {
         match value {
             Value::Array(items) => waiting.extend(items.iter().map(|item| (item, depth + 1))),
             Value::Object(fields) => waiting.extend(fields.values().map(|field| (field, depth + 1))),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Tells whether the pointers to everything in a value have more bytes, without writing them.
+fn have_more_bytes(value: &Value, most: usize) -> bool {
+    let (mut bytes, mut waiting) = (0_usize, vec![(value, 0_usize)]);
+    while let Some((value, pointer)) = waiting.pop() {
+        bytes = bytes.saturating_add(pointer);
+        if bytes > most {
+            return true;
+        }
+        match value {
+            Value::Array(items) => waiting.extend(items.iter().map(|item| (item, pointer + 8))),
+            Value::Object(fields) => {
+                waiting.extend(fields.iter().map(|(name, field)| (field, pointer + 1 + name.len())));
+            }
             _ => {}
         }
     }

@@ -139,6 +139,10 @@ impl<'s> Words<'s> {
         self.0.iter().find(|(name, _)| *name == key).map(|(_, word)| word)
     }
 
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Word<'s>> {
+        self.0.iter_mut().find(|(name, _)| *name == key).map(|(_, word)| word)
+    }
+
     pub(super) fn data(&self, key: &str) -> Option<&Value> {
         match self.get(key)? {
             Word::Data(value) => Some(value),
@@ -198,8 +202,8 @@ impl<'s> Words<'s> {
 
     /// Puts a keyword in its place, or at the end.
     pub(super) fn set(&mut self, key: &'s str, word: Word<'s>) {
-        match self.0.iter_mut().find(|(name, _)| *name == key) {
-            Some((_, held)) => *held = word,
+        match self.get_mut(key) {
+            Some(held) => *held = word,
             None => self.0.push((key, word)),
         }
     }

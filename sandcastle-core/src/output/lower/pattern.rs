@@ -26,7 +26,8 @@ const SMALL_COUNT: u32 = 100;
 pub(super) struct Pattern {
     /// The pattern as it is.
     original: String,
-    /// The pattern with `\d` and `\w` written out, and without groups of a special kind.
+    /// The pattern without groups of a special kind and with everything written out that a grammar reads otherwise: `\d` and
+    /// `\w`, what is escaped, and what takes more than one byte, of which it would repeat the last.
     explicit: String,
     starts: bool,
     ends: bool,
@@ -74,6 +75,13 @@ impl Pattern {
         let is_plain = !(self.boundary || self.lazy || self.space || self.escaped_in_json);
         whole && is_plain && self.weight <= MAX_REPEATS
     }
+}
+
+/// Returns how much of a grammar a pattern takes that was made for one.
+pub(super) fn weight(pattern: &str) -> u64 {
+    let written_out = [of_class('^'), of_class('-')];
+    let plain = written_out.iter().fold(pattern.to_owned(), |pattern, escape| pattern.replace(escape, "_"));
+    Pattern::read(&plain).map_or(MAX_REPEATS, |seen| seen.weight)
 }
 
 struct Reader<'p> {
@@ -127,7 +135,7 @@ impl<'p> Reader<'p> {
             }
             '[' => self.class()?,
             '\\' => self.escape(Place::Outside)?,
-            c => self.literal(c),
+            c => self.literal_outside(c),
         }
         if !matches!(c, '^' | '$' | '*' | '+' | '?' | '{' | '(' | ')' | '|') {
             self.seen.weight = self.seen.weight.saturating_add(1);
@@ -210,8 +218,10 @@ impl<'p> Reader<'p> {
                 self.repeatable = false;
             }
             'n' | 'r' | 't' | '\\' => self.seen.escaped_in_json = true,
-            '^' | '$' | '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '/' => {}
-            '-' if place == Place::Class => {}
+            c @ ('^' | '$' | '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '/') => {
+                self.write_out(&of_class(c), place);
+            }
+            c @ '-' if place == Place::Class => self.write_out(&of_class(c), place),
             _ => return None,
         }
         // A class as an end of a range is read in as many ways as there are engines.
@@ -230,6 +240,23 @@ impl<'p> Reader<'p> {
 
     fn literal(&mut self, c: char) {
         self.seen.escaped_in_json |= c == '"' || c < ' ';
+    }
+
+    fn literal_outside(&mut self, c: char) {
+        self.literal(c);
+        if !c.is_ascii() {
+            self.seen.explicit.pop();
+            self.seen.explicit += &format!("[{c}]");
+        }
+    }
+}
+
+/// Writes a character as classes of every engine have it, those of grammars included.
+fn of_class(c: char) -> String {
+    match c {
+        '[' | ']' => format!("\\{c}"),
+        '^' | '-' => format!("\\x{:02X}", u32::from(c)),
+        c => c.to_string(),
     }
 }
 

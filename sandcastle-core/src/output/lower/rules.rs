@@ -61,12 +61,14 @@ pub(super) enum Members {
     TextsAndNumbers,
 }
 
-/// What the properties of the whole value may be called.
+/// What properties may be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
     Any,
-    /// Up to 64 letters, digits, `_`, `.` and `-`, as the arguments of a tool.
+    /// Those of the whole value: up to 64 letters, digits, `_`, `.` and `-`, as the arguments of a tool.
     OfArguments,
+    /// What rules of a grammar can be called after; and so can definitions.
+    OfRules,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,13 +152,6 @@ pub(super) enum AllOf {
 pub(super) enum Clash {
     Said,
     Refused,
-}
-
-impl Names {
-    pub(super) fn take(self, name: &str) -> bool {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-        self == Self::Any || (1..=64).contains(&name.len()) && name.bytes().all(plain)
-    }
 }
 
 impl Recursion {

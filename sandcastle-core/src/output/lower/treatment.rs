@@ -15,6 +15,9 @@ use crate::output::is_rust_format;
 pub(super) const MAX_REPEATS: u64 = 1000;
 /// The largest bound of an integer: one more than it has room in every integer and double.
 const MAX_BOUND: u64 = 1 << 53;
+/// The largest bound of an integer that has none on its other side: grammars count the digits to 16, and beyond this one
+/// they ask for more digits than that.
+const MAX_LONE_BOUND: u64 = 1_000_000_000_000_000 - 2;
 
 /// What becomes of one keyword.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,8 +145,23 @@ fn is_few(key: &str, count: &Value, words: &Words<'_>) -> bool {
 /// Tells whether a grammar holds a bound: of whole numbers, itself one, and the only one on its side.
 fn bounds_integers(key: &str, bound: &Value, words: &Words<'_>) -> bool {
     let is_second = key.strip_prefix("exclusive").is_some_and(|side| words.has(&side.to_ascii_lowercase()));
-    let is_whole = bound.as_i64().is_some_and(|bound| bound.unsigned_abs() <= MAX_BOUND);
-    is_whole && !is_second && words.types().is_some_and(|types| types.is_only_or_null("integer"))
+    let others = if key.ends_with("inimum") {
+        ["maximum", "exclusiveMaximum"]
+    } else {
+        ["minimum", "exclusiveMinimum"]
+    };
+    // What counts on the other side is the one that is not said.
+    let other = others.into_iter().find_map(|other| words.data(other));
+    let most = match other.is_some_and(|other| is_whole_within(other, MAX_BOUND)) {
+        true => MAX_BOUND,
+        false => MAX_LONE_BOUND,
+    };
+    let of_integers = words.types().is_some_and(|types| types.is_only_or_null("integer"));
+    of_integers && !is_second && is_whole_within(bound, most)
+}
+
+fn is_whole_within(bound: &Value, most: u64) -> bool {
+    bound.as_i64().is_some_and(|bound| bound.unsigned_abs() <= most)
 }
 
 /// Who holds numbers as doubles does not compile a list in which two of them are the same.

@@ -27,7 +27,7 @@ const MAX_SPENT: usize = 4 << 20;
 /// Goes through one schema.
 #[derive(Debug)]
 pub(super) struct Walker<'s> {
-    root: &'s Value,
+    pub(super) root: &'s Value,
     pub(super) rules: &'static Rules,
     pub(super) report: Report,
     pub(super) definitions: Definitions,
@@ -57,7 +57,7 @@ impl<'s> Walker<'s> {
             root,
             rules,
             report: Report::default(),
-            definitions: Definitions::default(),
+            definitions: Definitions::new(rules.names, root),
             way: vec![String::new()],
             depth: 0,
             spent: 0,
@@ -68,9 +68,10 @@ impl<'s> Walker<'s> {
 
     /// Copies the schema and what it refers to.
     pub(super) fn copy(mut self) -> (Wire, Report) {
+        let circles = self.circles();
         let mut wire = self.node(&Node::raw("", self.root));
         self.refuse_root(&wire);
-        let mut reports = vec![std::mem::take(&mut self.report)];
+        let mut reports = vec![circles, std::mem::take(&mut self.report)];
         let mut copied = HashMap::new();
         while let Some(pointer) = self.definitions.next() {
             let Some(schema) = self.root.pointer(&pointer) else { continue };
@@ -105,7 +106,7 @@ impl<'s> Walker<'s> {
         }
         if !wire.alternatives().is_empty() {
             let written = |key: &&str| self.root.get(key).is_some();
-            let key = ["anyOf", "oneOf"].into_iter().find(written).unwrap_or("anyOf");
+            let key = ["anyOf", "oneOf", "$ref", "allOf"].into_iter().find(written).unwrap_or("anyOf");
             self.report.refuse("", key, "gives alternatives where every wire needs one object");
         } else if !wire.types().is_some_and(|types| types.is_only("object")) {
             self.report.refuse("", "type", "is not `object`, which every wire needs");
@@ -171,6 +172,7 @@ impl<'s> Walker<'s> {
 
     /// Resolves references and what holds together; then goes on with alternatives.
     fn settled(&mut self, at: &str, mut words: Words<'s>, passed: usize) -> Wire {
+        let written = words.has_any(&["$ref", "allOf"]).then(|| words.clone());
         let mut apart = Vec::new();
         loop {
             if !self.spend(words.weight()) {
@@ -195,6 +197,9 @@ impl<'s> Walker<'s> {
         }
         if !apart.is_empty() {
             words.set("allOf", Word::List(apart));
+        }
+        if let Some(written) = written {
+            self.in_declared_order(written, &mut words);
         }
         self.united(at, words)
     }
@@ -317,7 +322,7 @@ impl<'s> Walker<'s> {
     }
 
     /// Tells whether the schema is of a draft in which a reference stands alone, whatever is beside it.
-    fn is_ignored_beside_references(&self) -> bool {
+    pub(super) fn is_ignored_beside_references(&self) -> bool {
         let draft = self.root.get("$schema").and_then(Value::as_str).unwrap_or_default();
         ["draft-04", "draft-06", "draft-07"].iter().any(|old| draft.contains(old))
     }

@@ -87,6 +87,10 @@ impl Wire {
         }
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Part)> {
+        self.words.iter().map(|(keyword, part)| (keyword.as_str(), part))
+    }
+
     /// Returns the schemas right below.
     pub(super) fn children(&self) -> impl Iterator<Item = &Self> {
         self.children_but("")

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::keyword::Types;
+use super::name::Place;
 use super::node::{Node, Word, Words};
 use super::pattern::{Pattern, Patterns};
 use super::rules::{Objects, OneOf, Optional};
@@ -115,9 +116,7 @@ impl<'s> Walker<'s> {
             }
             ("required", _) => Part::Data(words.required().into()),
             ("properties", Word::Named(properties)) => {
-                if self.is_root() {
-                    self.check_names(properties);
-                }
+                self.check_names(properties, words);
                 Part::Named(self.properties(properties, words))
             }
             ("patternProperties", Word::Named(patterns)) => {
@@ -145,11 +144,15 @@ impl<'s> Walker<'s> {
         }
     }
 
-    fn check_names(&mut self, properties: &[(&'s str, Node<'s>)]) {
-        for (name, node) in properties.iter().filter(|(name, _)| !self.rules.names.take(name)) {
-            let reason =
-                format!("is called `{name}`; this wire takes up to 64 letters, digits, `_`, `.` and `-`");
-            self.report.refuse(&node.at, "properties", reason);
+    fn check_names(&mut self, properties: &[(&'s str, Node<'s>)], words: &Words<'s>) {
+        let place = if self.is_root() { Place::Outermost } else { Place::Inside };
+        let is_open = matches!(words.get("additionalProperties"), Some(Word::Node(node)) if node.as_flag() != Some(false));
+        for (name, node) in properties {
+            let fault = self.rules.names.fault(name, place);
+            let fault = fault.or_else(|| self.rules.names.fault_beside_others(name).filter(|_| is_open));
+            if let Some(fault) = fault {
+                self.report.refuse(&node.at, "properties", format!("is called `{}`; {fault}", short(name)));
+            }
         }
     }
 
@@ -158,9 +161,14 @@ impl<'s> Walker<'s> {
         let mut copies = Vec::new();
         for (name, node) in properties {
             let is_optional = !required.contains(name);
+            let is_outermost = self.is_root();
             self.optional += usize::from(is_optional);
             let mut copy = self.node(node);
             self.optional -= usize::from(is_optional);
+            if is_outermost && self.rules.names.takes_a_part(name) && has_rule_of_its_own(&copy) {
+                let reason = format!("is called `{name}`, as what this wire makes numbers or times of");
+                self.report.refuse(&node.at, "properties", reason);
+            }
             if is_optional && self.rules.optional == Optional::Nullable && !self.may_be_null(node) {
                 copy = copy.or_null();
                 copy.stands_for_nothing = true;
@@ -248,6 +256,24 @@ impl Walker<'_> {
         for name in words.required().into_iter().filter(|name| !others && !known.contains(name)) {
             self.report.refuse(at, "required", format!("names `{name}`, which is not declared"));
         }
+    }
+}
+
+/// Tells whether a grammar has a rule for this schema and for no other: it has none for a plain type, and the one for a time
+/// comes after its parts.
+fn has_rule_of_its_own(copy: &Wire) -> bool {
+    let is_time = copy.data("format").is_some_and(|format| format == "date-time");
+    let is_plain = copy.types().is_some_and(|types| types.len() == 1)
+        && copy.iter().all(|(key, _)| ["type", "title", "description"].contains(&key));
+    !is_time && !is_plain
+}
+
+/// Shortens a name that is told.
+fn short(name: &str) -> String {
+    const MOST: usize = 80;
+    match name.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
     }
 }
 

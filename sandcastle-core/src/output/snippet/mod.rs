@@ -10,6 +10,7 @@
 //!
 //! Nothing here judges an answer or knows how a schema is passed to an agent that enforces it.
 
+mod bare;
 pub(super) mod instruction;
 mod keywords;
 mod layout;
@@ -23,6 +24,7 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 pub(super) use self::keywords::is_rust_format;
@@ -116,6 +118,20 @@ impl Snippet {
     #[cfg(feature = "workflow")]
     pub(crate) fn render_arguments(&self) -> String {
         format!("{}\n{}", instruction::arguments(self.style), self.shape(Quote::new(&self.tag)))
+    }
+
+    /// Writes the block itself, with a placeholder for each part that is to be filled in; `None` for a text, and for a shape
+    /// without a placeholder, which would be an answer.
+    pub(crate) fn render_block(&self) -> Option<String> {
+        if self.format == OutputFormat::Text {
+            return None;
+        }
+        let quote = Quote::new(&self.tag);
+        let mut definitions = reader::read(&self.schema, quote);
+        bare::strip(&mut definitions);
+        let shape = layout::print(&definitions, Notation::Example, quote);
+        let is_answer = serde_json::from_str::<IgnoredAny>(&shape).is_ok();
+        (!is_answer).then(|| format!("<{0}>\n{shape}\n</{0}>", self.tag))
     }
 
     fn shape(&self, quote: Quote<'_>) -> String {

@@ -101,7 +101,7 @@ fn a_correction_speaks_of_the_form_that_was_asked_for() {
         ExtractError::uncalled("result", "respond_with_result", "Hello."),
     ];
     for error in &errors {
-        let words = |form| [error.correction(form, 1), error.output_check(form, 1, 3)];
+        let words = |form| [error.correction(form, 1, None), error.output_check(form, 1, 3, None)];
         for text in words(AnswerForm::Document) {
             assert!(text.contains("no tag and no code fence") && !text.contains("result>"), "{text}");
         }
@@ -111,17 +111,57 @@ fn a_correction_speaks_of_the_form_that_was_asked_for() {
         for text in words(AnswerForm::Block) {
             assert!(text.contains("from `<result>` to `</result>`"), "{text}");
         }
-        assert_eq!(error.correction(AnswerForm::Block, 1), error.feedback(1));
+        assert_eq!(error.correction(AnswerForm::Block, 1, None), error.feedback(1));
     }
 }
 
 #[test]
 fn an_output_check_says_which_attempt_it_was_and_repeats_no_answer() {
     let error = refused::<N>(Stage::SchemaValidate, "{\"n\":\"x\",\"more\":\"s3cret\"}");
-    let text = error.output_check(AnswerForm::Block, 2, 3);
+    let text = error.output_check(AnswerForm::Block, 2, 3, None);
     assert!(is_output_check(&text) && text.starts_with("[output check: attempt 2 of 3 was not"), "{text}");
     assert!(text.contains("at /n: expected integer") && !text.contains("s3cret"), "{text}");
-    let place = refused::<N>(Stage::JsonParse, "{\"n\":1,}").output_check(AnswerForm::Document, 1, 2);
+    let place = refused::<N>(Stage::JsonParse, "{\"n\":1,}").output_check(AnswerForm::Document, 1, 2, None);
     assert!(place.contains("The place, in your own words:"), "{place}");
-    assert!(ExtractError::empty("result").output_check(AnswerForm::Document, 1, 2).ends_with(']'));
+    assert!(ExtractError::empty("result").output_check(AnswerForm::Document, 1, 2, None).ends_with(']'));
+}
+
+#[test]
+fn an_answer_in_another_form_is_shown_the_form() {
+    let schema = json!({
+        "type": "object",
+        "description": "Words that a model would copy.",
+        "properties": { "title": { "type": "string", "description": "A few." }, "urgent": { "type": "boolean" } },
+        "required": ["title"],
+        "additionalProperties": false,
+    });
+    let spec = OutputSpec::json("result", schema).unwrap();
+    let block = "<result>\n{ \"title\": <string>, \"urgent\": <boolean> }\n</result>";
+    for answer in ["title: x", "{\"title\": \"x\"}", "<result>title: x</result>", "<result>{"] {
+        let error = spec.extract(answer).unwrap_err();
+        let shown = spec.block_for(&error, AnswerForm::Block);
+        assert_eq!(shown.as_deref(), Some(block), "{answer}");
+        assert!(error.output_check(AnswerForm::Block, 1, 3, shown.as_deref()).ends_with(block));
+        assert!(error.correction(AnswerForm::Block, 1, shown.as_deref()).contains(block));
+        assert!(spec.extract(block).is_err(), "what is repeated is no answer");
+        assert_eq!(spec.block_for(&error, AnswerForm::Document), None);
+    }
+    let misfit = spec.extract("<result>{\"title\": 1, \"urgent\": true}</result>").unwrap_err();
+    assert_eq!(spec.block_for(&misfit, AnswerForm::Block), None, "its form is right");
+}
+
+#[test]
+fn a_form_that_would_be_an_answer_is_not_shown() {
+    let lost = |spec: &OutputSpec| spec.block_for(&spec.extract("no").unwrap_err(), AnswerForm::Block);
+    let only = json!({
+        "type": "object",
+        "properties": { "kind": { "const": "a" } },
+        "required": ["kind"],
+    });
+    assert_eq!(lost(&OutputSpec::json("result", only).unwrap()), None);
+    assert_eq!(lost(&OutputSpec::text("result").unwrap()), None);
+    let long: serde_json::Map<_, _> =
+        (0..200).map(|n| (format!("field_{n}"), json!({ "type": "string" }))).collect();
+    let long = json!({ "type": "object", "properties": long });
+    assert_eq!(lost(&OutputSpec::json("result", long).unwrap()), None);
 }

@@ -9,12 +9,12 @@ mod walk;
 
 use serde_json::Value;
 
+pub(crate) use self::output::{RESERVED, gate_request, tag_of};
+pub(crate) use self::step::{AgentSource, Contract, Defaults, ModelSource, SandboxSource};
 pub use self::step::{
     AgentStep, ApprovalStep, Branching, ConditionStep, ModelStep, OnFailure, ParallelBranch, ParallelStep,
     Step, StepKind, StepName, ToolStep,
 };
-pub(crate) use self::step::{AgentSource, Contract, Defaults, ModelSource, SandboxSource};
-pub(crate) use self::output::{RESERVED, gate_request, tag_of};
 pub(crate) use self::text::{Mark, Text};
 use super::finding::Place;
 

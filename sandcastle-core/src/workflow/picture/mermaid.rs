@@ -112,11 +112,17 @@ fn shape(node: &Node) -> String {
 /// Writes everything that Mermaid or Markdown could read as more than a letter by its number.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_alphanumeric() || " .,:_…-/=()!?+".contains(c) {
-            escaped.push(c);
-        } else {
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        // `fa:fa-bug` would be an icon, and `https://...` is an address to some.
+        let is_more = match c {
+            ':' => characters.peek().is_some_and(|next| *next != ' '),
+            c => !c.is_alphanumeric() && !" .,_…-/=()!?+".contains(c),
+        };
+        if is_more {
             let _ = write!(escaped, "#{};", u32::from(c));
+        } else {
+            escaped.push(c);
         }
     }
     escaped

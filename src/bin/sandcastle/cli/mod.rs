@@ -137,7 +137,8 @@ pub(crate) struct ExtractArgs {
     /// The answer is text, not JSON.
     #[arg(long, conflicts_with = "schema")]
     pub(crate) text: bool,
-    /// The input is the JSON lines that this agent printed, not plain text; the names are those of `run --agent`.
+    /// The input is the JSON lines that this agent printed, not plain text; the names are those of `run --agent`. An answer
+    /// that was refused or cut off, as the agent says, fails by that name.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// The saved output; `-` is the standard input.

@@ -5,6 +5,7 @@
 use std::io::Read;
 
 use sandcastle::agent::Decoder;
+use sandcastle::event::StopReason;
 use sandcastle::jsonl::{Line, LineBuffer};
 use sandcastle::output::locate::Locator;
 use sandcastle::{AgentEvent, OutputFormat, OutputSpec, registry};
@@ -24,19 +25,40 @@ pub(super) fn extract(args: &ExtractArgs, reporter: &Reporter) -> Result<Exit, F
     let decoder =
         args.agent.as_deref().map(|name| registry::find(name).map(registry::Entry::decoder)).transpose()?;
     let mut input = open(&args.file)?;
-    let mut locator = spec.locator();
+    let mut answer = Answer { located: spec.locator(), stop: StopReason::Complete };
     let read = match decoder {
-        Some(decoder) => read_stream(&mut *input, decoder, &mut locator),
-        None => read_text(&mut *input, &mut locator),
+        Some(decoder) => read_stream(&mut *input, decoder, &mut answer),
+        None => read_text(&mut *input, &mut answer.located),
     };
     read.map_err(|error| Failure::input(format_args!("read `{}`", args.file.display()), error))?;
-    let found = locator.finish().and_then(|block| spec.read_block(block.as_str()));
-    match found {
+    match spec.read_located(answer.located, answer.stop) {
         Ok(value) => {
             reporter.result(&json!({ "output": value }), &bare(&value, &spec))?;
             Ok(Exit::Done)
         }
         Err(error) => Err(Failure::from(&error)),
+    }
+}
+
+/// What is read of an answer.
+struct Answer {
+    located: Locator,
+    /// How the agent says that it ended; a text says nothing of that.
+    stop: StopReason,
+}
+
+impl Answer {
+    fn take(&mut self, events: &mut Vec<AgentEvent>) {
+        for event in events.drain(..) {
+            match event {
+                AgentEvent::Text { text } => self.located.push(&text),
+                AgentEvent::TurnCompleted { stop, .. } => self.stop = stop,
+                AgentEvent::TurnFailed { failure, .. } => {
+                    self.stop = failure.stop().unwrap_or(StopReason::Complete);
+                }
+                _ => {}
+            }
+        }
     }
 }
 
@@ -76,7 +98,7 @@ fn unfinished(bytes: &[u8]) -> usize {
 fn read_stream(
     input: &mut dyn Read,
     mut decoder: Box<dyn Decoder>,
-    locator: &mut Locator,
+    answer: &mut Answer,
 ) -> std::io::Result<()> {
     let mut lines = LineBuffer::new();
     let mut events = Vec::new();
@@ -85,31 +107,23 @@ fn read_stream(
         let count = input.read(&mut piece)?;
         lines.push(&piece[..count]);
         while let Some(line) = lines.next_line() {
-            decode(line, decoder.as_mut(), &mut events, locator);
+            decode(line, decoder.as_mut(), &mut events, answer);
         }
         if count == 0 {
             if let Some(line) = lines.finish() {
-                decode(line, decoder.as_mut(), &mut events, locator);
+                decode(line, decoder.as_mut(), &mut events, answer);
             }
             decoder.end(&mut events);
-            say(&mut events, locator);
+            answer.take(&mut events);
             return Ok(());
         }
     }
 }
 
-fn decode(line: Line<'_>, decoder: &mut dyn Decoder, events: &mut Vec<AgentEvent>, locator: &mut Locator) {
+fn decode(line: Line<'_>, decoder: &mut dyn Decoder, events: &mut Vec<AgentEvent>, answer: &mut Answer) {
     if let Line::Complete(bytes) = line {
         decoder.line(bytes, events);
-        say(events, locator);
-    }
-}
-
-fn say(events: &mut Vec<AgentEvent>, locator: &mut Locator) {
-    for event in events.drain(..) {
-        if let AgentEvent::Text { text } = event {
-            locator.push(&text);
-        }
+        answer.take(events);
     }
 }
 

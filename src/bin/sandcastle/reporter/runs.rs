@@ -151,6 +151,7 @@ fn describe(run: &RunReport, lines: &mut Lines) {
         "sandbox",
         run.sandboxes.iter().map(|sandbox| format!("{} of {}", sandbox.id, sandbox.provider)),
     );
+    lines.some("scratch", run.scratch.as_ref().map(|path| path.display()));
     if let Some(session) = &run.session {
         lines.add("session", &session.id);
         lines.some("file", session.file.as_ref().map(|file| file.display()));

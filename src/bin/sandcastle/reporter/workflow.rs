@@ -1,5 +1,7 @@
 //! The words for what a workflow does and how it ended. What models, agents and documents said is cleaned by whoever prints it.
 
+use std::time::Duration;
+
 use sandcastle::workflow::{
     ApprovalReason, ApprovalRequest, StepRecord, StepStatus, WorkflowEvent, WorkflowResult, WorkflowStatus,
 };
@@ -64,6 +66,7 @@ fn ended(record: &StepRecord) -> String {
         _ => "ended",
     };
     let mut facts = vec![format!("{:.1} s", record.time.as_secs_f64())];
+    facts.extend(exit_code(record).map(|code| format!("exit code {code}")));
     if record.attempts > 1 {
         facts.push(counted(record.attempts as usize, "attempt"));
     }
@@ -74,8 +77,14 @@ fn ended(record: &StepRecord) -> String {
     format!("{step}: {how} ({})", facts.join(", "))
 }
 
-/// Words what a workflow gave; `next` is the command line to go on with.
-pub(crate) fn result(result: &WorkflowResult, next: Option<&str>) -> String {
+/// The exit code of a command that failed, where the workflow goes on all the same.
+fn exit_code(record: &StepRecord) -> Option<i64> {
+    let code = record.output.as_ref().filter(|_| record.kind == "tool")?.get("exit_code")?.as_i64()?;
+    (code != 0).then_some(code)
+}
+
+/// Words what a workflow gave within `time`; `next` is the command line to go on with.
+pub(crate) fn result(result: &WorkflowResult, time: Duration, next: Option<&str>) -> String {
     let mut lines = Lines::default();
     match &result.status {
         WorkflowStatus::AwaitingApproval { approvals } => {
@@ -86,8 +95,7 @@ pub(crate) fn result(result: &WorkflowResult, next: Option<&str>) -> String {
         WorkflowStatus::Rejected { step, note } => lines.add("rejected", format_args!("{step}: {note}")),
         _ => {}
     }
-    let seconds: f64 = result.trace.iter().map(|record| record.time.as_secs_f64()).sum();
-    lines.add("steps", format!("{} in {seconds:.1} s", result.trace.len()));
+    lines.add("steps", format_args!("{} in {:.1} s", result.trace.len(), time.as_secs_f64()));
     lines.some("used", Some(usage(&result.usage).join(", ")).filter(|used| !used.is_empty()));
     for record in result.trace.iter().filter(|record| !record.commits.is_empty()) {
         lines.some("branch", record.branch.as_ref());

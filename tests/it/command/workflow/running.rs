@@ -122,6 +122,51 @@ async fn a_model_that_answers_wrongly_twice_fails_its_step_with_an_exit_code_of_
 }
 
 #[tokio::test]
+async fn a_service_that_fails_is_not_called_again_unless_the_document_says_so() {
+    let desk = Desk::new().await;
+    let server = ModelServer::for_clients(Law::OfTheService, [Reply::status(503).always()]);
+    let (code, object) = desk.run_document(&triage(&server), &[]);
+    assert_eq!((code, &object["error"]["kind"]), (Some(1), &json!("model-failed")), "{object}");
+    assert_eq!((server.requests().len(), &object["trace"][1]["attempts"]), (1, &json!(0)), "{object}");
+
+    let server = ModelServer::for_clients(Law::OfTheService, [Reply::status(503), answer("low")]);
+    let document = triage(&server).replace("    prompt: ", "    transport_retries: 1\n    prompt: ");
+    let (code, object) = desk.run_document(&document, &[]);
+    assert_eq!((code, server.requests().len()), (Some(0), 2), "{object}");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_certain_enough_waits_for_somebody() {
+    let desk = Desk::new().await;
+    let said = |confidence: f64| {
+        Reply::text(format!("<triage>{{\"severity\": \"low\", \"confidence\": {confidence}}}</triage>"))
+    };
+    let gated = |server: &ModelServer, action: &str| {
+        let rails = format!("guardrails: {{ confidence_threshold: 0.7, fallback_action: {action} }}\nsteps:");
+        let fields = "high] }, confidence: { type: number } }\n      required: [confidence, severity]";
+        let asked = "    confidence_gate: true\n    prompt: ";
+        let document = triage(server).replace("steps:", &rails).replace("    prompt: ", asked);
+        document.replace("high] } }\n      required: [severity]", fields)
+    };
+    let server = ModelServer::for_clients(Law::OfTheService, [said(0.7)]);
+    let (code, object) = desk.run_document(&gated(&server, "escalate_to_human"), &[]);
+    assert_eq!((code, &object["output"]["triage"]["confidence"]), (Some(0), &json!(0.7)), "{object}");
+
+    let server = ModelServer::for_clients(Law::OfTheService, [said(0.69)]);
+    let (code, object) = desk.run_document(&gated(&server, "escalate_to_human"), &[]);
+    assert_eq!((code, &object["approvals"][0]["step"]), (Some(1), &json!("triage")), "{object}");
+    let next = object["resume_command"].as_str().unwrap().strip_prefix("sandcastle ").unwrap();
+    let ended = desk.run(&[&["--format", "json"], &next.split(' ').collect::<Vec<_>>()[..]].concat());
+    assert_eq!(json_of(&ended)["output"]["triage"]["confidence"], 0.69, "{ended:?}");
+    assert_eq!(server.requests().len(), 1, "the answer is kept, not asked for again");
+
+    let server = ModelServer::for_clients(Law::OfTheService, [said(0.69)]);
+    let (code, object) = desk.run_document(&gated(&server, "fail"), &[]);
+    let message = object["error"]["message"].as_str().unwrap();
+    assert!(code == Some(1) && message.contains("`triage`") && message.contains("0.69"), "{message}");
+}
+
+#[tokio::test]
 async fn a_key_that_is_not_set_is_named_before_anything_runs() {
     let desk = Desk::new().await;
     let server = ModelServer::for_clients(Law::OfTheService, []);
@@ -141,7 +186,7 @@ async fn a_command_that_fails_fails_the_workflow_and_says_how_to_go_on() {
     let file = desk.document(document);
     let ended = desk.workflow(&["run", file.to_str().unwrap()]);
     assert_eq!(ended.code(), Some(1), "{ended:?}");
-    assert!(ended.stderr.contains("no: tool\n") && ended.stderr.contains("no: failed"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("no: tool\nno: failed to run "), "{}", ended.stderr);
     assert!(ended.stderr.contains("go on     sandcastle workflow run "), "{}", ended.stderr);
     assert_eq!(ended.stdout, "");
 }

@@ -37,6 +37,7 @@ macro_rules! tests {
             case_156_a_file_in_a_folder_that_is_not_there_is_refused,
             w_50_a_user_whom_the_work_tree_does_not_belong_to_is_refused,
             w_44_a_missing_image_and_a_missing_client_are_told_apart,
+            case_134_a_missing_image_leaves_no_worktree_and_no_branch_of_its_own,
             an_unknown_network_is_refused_and_leaves_nothing,
             w_3_and_case_173_what_ignores_signals_is_ended_inside,
             w_24_a_closed_or_dropped_container_is_gone_at_once,

@@ -74,7 +74,10 @@ fn a_conversation_is_a_list_of_contents() {
             { "role": "user", "parts": [{ "text": "how many?" }, { "text": "please" }] },
             { "role": "model", "parts": [
                 { "text": "I look." },
-                { "functionCall": { "name": "count", "args": { "of": "a" }, "id": "c1" } },
+                {
+                    "functionCall": { "name": "count", "args": { "of": "a" }, "id": "c1" },
+                    "thoughtSignature": "skip_thought_signature_validator",
+                },
                 { "functionCall": { "name": "count", "args": { "arguments": "{\"of\":" }, "id": "c2" } },
             ] },
             { "role": "user", "parts": [
@@ -129,8 +132,18 @@ fn signed_parts_are_sent_back_to_the_model_they_are_from() {
         contents[2]["parts"][0]["functionResponse"],
         json!({ "name": "count", "response": { "output": "3" } })
     );
-    let other = body(&Gemini::new("gemini-3.5-flash", "k"), &next);
-    assert_eq!(other["contents"][1]["parts"].as_array().map(Vec::len), Some(2));
+    // Another model gets what was said, and none of the seals; an old one wants none.
+    for (model, seal) in [
+        ("gemini-3.5-flash", json!("skip_thought_signature_validator")),
+        ("models/gemini-flash-latest", json!("skip_thought_signature_validator")),
+        ("gemini-2.5-flash", Value::Null),
+        ("gemma-4-27b-it", Value::Null),
+    ] {
+        let other = body(&Gemini::new(model, "k"), &next);
+        let parts = &other["contents"][1]["parts"];
+        assert_eq!(parts.as_array().map(Vec::len), Some(2), "{model}");
+        assert_eq!((&parts[0]["text"], &parts[1]["thoughtSignature"]), (&json!("I look."), &seal), "{model}");
+    }
 }
 
 #[test]
@@ -169,7 +182,9 @@ fn failures_are_told_by_more_than_their_status() {
     assert_eq!(refined(FailureKind::Request, key).kind, FailureKind::Authentication);
     let wait = |delay: &str| json!({ "code": 429, "message": "m", "details": [{ "@type": "x" }, { "retryDelay": delay }] });
     let seconds = |failure: ModelFailure| failure.retry_after.map(|wait| wait.as_secs_f64());
-    for (delay, expected) in [("37.5s", Some(37.5)), ("-1s", None), ("1e300s", None), ("soon", None)] {
+    for (delay, expected) in
+        [("37.5s", Some(37.5)), ("-1s", None), ("1e300s", Some(86_400.0)), ("soon", None)]
+    {
         assert_eq!(seconds(refined(FailureKind::Transport, wait(delay))), expected, "{delay}");
     }
     for (code, kind) in

@@ -123,6 +123,28 @@ fn pieces_are_run_together() {
 }
 
 #[test]
+fn content_may_be_a_list_of_parts() {
+    let thinking = json!([{ "type": "thinking", "thinking": [{ "type": "text", "text": "hm" }] }]);
+    let (read, pieces, _) = read(
+        &model(),
+        &[
+            delta(&json!({ "content": thinking })),
+            delta(
+                &json!({ "content": [{ "type": "text", "text": "x" }, { "type": "reference", "reference_ids": [1] }] }),
+            ),
+            delta(&json!({ "content": "y" })),
+            delta(&json!({ "content": [] })),
+            finish("stop"),
+        ],
+    );
+    assert_eq!(read.unwrap().text, "xy");
+    assert_eq!(pieces_of(&pieces), ["thinking hm", "text x", "text y"]);
+    assert!(
+        failure(&model(), &[delta(&json!({ "content": 5 })), finish("stop")]).message.contains("content")
+    );
+}
+
+#[test]
 fn calls_without_numbers_or_with_objects_are_read_too() {
     let pieces = json!([
         { "id": "a", "function": { "name": "count", "arguments": "{\"of\":" } },
@@ -175,9 +197,18 @@ fn every_end_is_told_apart() {
             ("function_call", ModelStop::Complete),
             ("length", ModelStop::OutputLimit),
             ("content_filter", ModelStop::Filtered),
+            ("eos_token", ModelStop::Complete),
+            ("stop_sequence", ModelStop::Complete),
+            ("model_length", ModelStop::ContextLimit),
             ("eos", ModelStop::Other("eos".to_owned())),
         ],
     );
+    for reason in ["error", "abort", "network_error", "insufficient_system_resource"] {
+        let failure =
+            failure(&model(), &[delta(&json!({ "content": "x" })), finish(reason), usage(), done()]);
+        assert_eq!(failure.kind, FailureKind::Transport);
+        assert_eq!(failure.message, format!("the server broke off the answer: `{reason}`"));
+    }
     let refused = answer(
         &model(),
         &[

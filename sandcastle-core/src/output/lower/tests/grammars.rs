@@ -79,9 +79,22 @@ fn a_bound_that_an_integer_has_no_room_for_is_said() {
             ),
             (json!({ "type": "integer", "exclusiveMaximum": 0.5 }), "Less than 0.5."),
             (json!({ "type": "integer", "minimum": 0, "exclusiveMinimum": 3 }), "Greater than 3."),
+            // Alone, it would ask for more digits than a number may have.
+            (
+                json!({ "type": "integer", "minimum": 2_000_000_000_000_000_u64 }),
+                "At least 2000000000000000.",
+            ),
+            (
+                json!({ "type": "integer", "maximum": -9_007_199_254_740_992_i64 }),
+                "At most -9007199254740992.",
+            ),
         ] {
             assert_eq!(property(&schema, dialect).1, [said], "{dialect}: {schema}");
         }
+        let both = json!({ "type": "integer", "minimum": 2_000_000_000_000_000_u64, "exclusiveMaximum": 1_u64 << 53 });
+        assert_eq!(property(&both, dialect).1.len(), 0, "{dialect}");
+        let alone = json!({ "type": "integer", "exclusiveMinimum": 999_999_999_999_998_u64 });
+        assert_eq!(property(&alone, dialect).1.len(), 0, "{dialect}");
     }
 }
 

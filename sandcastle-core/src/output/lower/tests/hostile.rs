@@ -211,6 +211,17 @@ fn a_large_schema_takes_no_longer_than_it_is_large() {
 }
 
 #[test]
+fn long_names_on_the_way_to_many_schemas_are_not_written_down_for_each() {
+    let many: Map<String, Value> =
+        (0..50_000).map(|index| (format!("f{index}"), json!({ "type": "null" }))).collect();
+    let inner = json!({ "type": "object", "properties": many });
+    let schema = within(&json!({ "type": "object", "properties": { "n".repeat(1 << 20): inner } }));
+    for refused in all_refused(&schema) {
+        assert_eq!(refused, ["`size` at the root has too long names on the way to what is in it"]);
+    }
+}
+
+#[test]
 fn names_of_definitions_need_no_escape_and_do_not_clash() {
     let schema = json!({
         "type": "object",
@@ -354,6 +365,9 @@ fn bounds_that_leave_no_value_are_refused_before_a_server_falls_over_them() {
         (json!({ "type": "string", "minLength": 5, "maxLength": 2 }), "`minLength`"),
         (json!({ "type": "array", "items": { "type": "null" }, "minItems": 4, "maxItems": 1 }), "`minItems`"),
         (json!({ "allOf": [{ "type": "number", "minimum": 0.5 }, { "maximum": 0.25 }] }), "`minimum`"),
+        (json!({ "type": "number", "minimum": 1, "exclusiveMaximum": 1 }), "`minimum`"),
+        (json!({ "type": "number", "exclusiveMinimum": 2, "maximum": 2 }), "`exclusiveMinimum`"),
+        (json!({ "type": "integer", "exclusiveMinimum": 4, "exclusiveMaximum": 5 }), "`exclusiveMinimum`"),
     ] {
         for dialect in Dialect::ALL {
             let refusals = refused(&within(&schema), dialect);
@@ -365,5 +379,11 @@ fn bounds_that_leave_no_value_are_refused_before_a_server_falls_over_them() {
             }
         }
     }
-    sent(&within(&json!({ "type": "integer", "minimum": 1, "maximum": 1 })), Dialect::LlamaCpp);
+    for schema in [
+        json!({ "type": "integer", "minimum": 1, "maximum": 1 }),
+        json!({ "type": "integer", "exclusiveMinimum": 4, "exclusiveMaximum": 6 }),
+        json!({ "type": "number", "exclusiveMinimum": 4, "exclusiveMaximum": 5 }),
+    ] {
+        sent(&within(&schema), Dialect::LlamaCpp);
+    }
 }

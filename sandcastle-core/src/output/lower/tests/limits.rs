@@ -106,6 +106,29 @@ fn the_argument_of_claude_code_has_a_size_with_its_last_zero() {
 }
 
 #[test]
+fn what_grammars_repeat_and_optional_properties_of_one_object() {
+    let text = json!({ "type": "string", "maxLength": 1000 });
+    for dialect in [Dialect::Ollama, Dialect::LlamaCpp] {
+        sent(&required(100, &text), dialect);
+        assert_eq!(count(&required(100, &text), dialect, "repetitions"), 100_000);
+        assert_eq!(
+            refused(&required(101, &text), dialect),
+            ["`repetitions` at the root are 101000, and this wire carries 100000 at the most"]
+        );
+        let plain = json!({ "type": "null" });
+        sent(&object(&fields(1000, &plain), &[]), dialect);
+        assert_eq!(
+            refused(&object(&fields(1001, &plain), &[]), dialect),
+            [
+                "`optional properties of one object` at the root are 1001, and this wire carries 1000 at the most"
+            ]
+        );
+        let pattern = json!({ "type": "string", "pattern": "^(a{2,3}[b\\-]){4}$" });
+        assert_eq!(count(&required(1, &pattern), dialect, "repetitions"), 16);
+    }
+}
+
+#[test]
 fn a_definition_counts_once() {
     let schema = json!({
         "type": "object",

@@ -1,13 +1,16 @@
 //! What becomes of schemas on the way to each dialect.
 
 mod answers;
+mod circles;
 mod generated;
 mod grammars;
 mod hostile;
 mod limits;
 mod merged;
+mod order;
 mod patterns;
 mod roots;
+mod rules;
 mod shapes;
 mod table;
 

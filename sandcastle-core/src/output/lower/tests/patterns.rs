@@ -80,7 +80,13 @@ fn a_grammar_is_of_the_whole_text_and_of_plain_characters() {
         ("^(?:a|b)$", "^(a|b)$"),
         ("^(a|b){1,3}$", "^(a|b){1,3}$"),
         ("^[-a]$", "^[-a]$"),
-        (r"^a\.b$", r"^a\.b$"),
+        // An escape before a count would have what is before it repeated, too, and not every escape is known.
+        (r"^a\.+$", "^a[.]+$"),
+        (r"^a\/b$", "^a[/]b$"),
+        (r"^\[\]\{\}\^\$\|$", r"^[\[][\]][{][}][\x5E][$][|]$"),
+        (r"^[\w\.\-\[\]\^]{2}$", r"^[A-Za-z0-9_.\x2D\[\]\x5E]{2}$"),
+        // A count would be of the last byte.
+        ("^é+[é]ab$", "^[é]+[é]ab$"),
     ] {
         assert_eq!(carried(pattern, Patterns::Anchored).as_deref(), Some(grammar), "{pattern}");
     }

@@ -3,7 +3,23 @@
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::{Dialect, sent};
+use super::{Dialect, refused, sent};
+
+#[test]
+fn case_073_a_choice_for_the_whole_value_is_refused_by_the_keyword_that_leads_to_it() {
+    let choice = json!([{ "type": "object", "properties": {} }, { "type": "object", "required": ["a"] }]);
+    for (key, schema) in [
+        ("anyOf", json!({ "anyOf": choice })),
+        ("oneOf", json!({ "type": "object", "oneOf": choice })),
+        ("$ref", json!({ "$ref": "#/$defs/X", "$defs": { "X": { "oneOf": choice } } })),
+        ("allOf", json!({ "allOf": [{ "anyOf": choice }] })),
+    ] {
+        for dialect in [Dialect::ClaudeCode, Dialect::Gemini, Dialect::LlamaCpp] {
+            let refusal = format!("`{key}` at the root gives alternatives where every wire needs one object");
+            assert_eq!(refused(&schema, dialect), [refusal], "{dialect}: {schema}");
+        }
+    }
+}
 
 /// The server of llama.cpp answers 400 to a reference to `#`.
 #[test]

@@ -91,7 +91,7 @@ fn an_agent_says_where_it_works() {
 
 #[test]
 fn a_text_of_a_document_is_a_text_in_a_flowchart() {
-    let hostile = "x\"]\n  click n1 href \"javascript:alert(1)\"\n%%{init: {}}%%<img src=x>#quot;`";
+    let hostile = "x\"]\n  click n1 href \"javascript:alert(1)\"\n%%{init: {}}%%<img src=x>#quot;fa:fa-x`";
     let flow = Workflow::new(hostile).step(Step::approval("a", hostile)).to_mermaid();
     let lines: Vec<&str> = flow.lines().collect();
     assert_eq!(lines.len(), 6, "{flow}");

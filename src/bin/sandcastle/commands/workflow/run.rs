@@ -1,6 +1,7 @@
 //! `sandcastle workflow run`: runs a workflow, or goes on with one.
 
 use std::path::Path;
+use std::time::Instant;
 
 use sandcastle::workflow::{
     BuiltIn, Decision, Workflow, WorkflowEvent, WorkflowOptions, WorkflowResult, WorkflowStatus,
@@ -23,11 +24,13 @@ pub(super) async fn run(args: WorkflowRunArgs, reporter: &Reporter) -> Result<Ex
     let workflow = opened(&args.file)?;
     let (steps, stop) = (reporter.steps(), cancelled_by_signals(Keyboard::default()));
     let options = options(&args, &workflow, &steps, &stop).await?;
+    let begun = Instant::now();
     let ended = workflow.run(options).await;
     steps.close();
     let result = ended.map_err(|error| failed(&error, &args))?;
     let next = next(&result, &args);
-    reporter.result(&described(&result, next.as_deref()), &words::result(&result, next.as_deref()))?;
+    let human = words::result(&result, begun.elapsed(), next.as_deref());
+    reporter.result(&described(&result, next.as_deref()), &human)?;
     Ok(if result.is_completed() { Exit::Done } else { Exit::Failed })
 }
 

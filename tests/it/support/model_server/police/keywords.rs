@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::schema::{Cycles, Objects, Rules, Takes};
+use super::grammar;
+use super::schema::{Cycles, Makes, Objects, Rules, Takes};
 use Takes::{Anything, If, ListIf, Schema, SchemaOrBool, Schemas};
 
 pub(super) const ANTHROPIC: Rules = Rules {
@@ -46,6 +47,7 @@ pub(super) const ANTHROPIC: Rules = Rules {
     objects: Objects::Closed,
     cycles: Cycles::Refused,
     limits: Some((24, 16)),
+    makes: Makes::Something,
 };
 
 pub(super) const OPENAI: Rules = Rules {
@@ -83,6 +85,7 @@ pub(super) const OPENAI: Rules = Rules {
     objects: Objects::ClosedAndWhole,
     cycles: Cycles::Taken,
     limits: None,
+    makes: Makes::Something,
 };
 
 pub(super) const GEMINI: Rules = Rules {
@@ -112,6 +115,7 @@ pub(super) const GEMINI: Rules = Rules {
     objects: Objects::MayBeOpen,
     cycles: Cycles::Taken,
     limits: None,
+    makes: Makes::Something,
 };
 
 pub(super) const OLLAMA: Rules = Rules {
@@ -124,21 +128,22 @@ pub(super) const OLLAMA: Rules = Rules {
         ("additionalProperties", SchemaOrBool),
         ("enum", If(of_scalars)),
         ("items", Schema),
-        ("minItems", Anything),
-        ("maxItems", Anything),
-        ("minLength", Anything),
-        ("maxLength", Anything),
-        ("pattern", If(|value, _| is_anchored(text(value)))),
+        ("minItems", If(grammar::is_count)),
+        ("maxItems", If(grammar::is_count)),
+        ("minLength", If(grammar::is_count)),
+        ("maxLength", If(grammar::is_count)),
+        ("pattern", If(grammar::is_pattern)),
         ("format", If(|value, _| ["date", "time", "date-time", "uuid"].contains(&text(value)))),
-        ("minimum", If(of_integer)),
-        ("maximum", If(of_integer)),
-        ("exclusiveMinimum", If(of_integer)),
-        ("exclusiveMaximum", If(of_integer)),
+        ("minimum", If(grammar::is_bound)),
+        ("maximum", If(grammar::is_bound)),
+        ("exclusiveMinimum", If(grammar::is_bound)),
+        ("exclusiveMaximum", If(grammar::is_bound)),
         ("anyOf", ListIf(always)),
     ],
     objects: Objects::MayBeOpen,
     cycles: Cycles::Refused,
     limits: None,
+    makes: Makes::Grammar,
 };
 
 pub(super) const LLAMA_CPP: Rules = Rules {
@@ -152,17 +157,17 @@ pub(super) const LLAMA_CPP: Rules = Rules {
         ("enum", If(of_scalars)),
         ("const", If(is_scalar)),
         ("items", Schema),
-        ("minItems", Anything),
-        ("maxItems", Anything),
-        ("minLength", If(|_, object| !object.contains_key("pattern"))),
-        ("maxLength", If(|_, object| !object.contains_key("pattern"))),
-        ("pattern", If(|value, _| is_anchored(text(value)))),
+        ("minItems", If(grammar::is_count)),
+        ("maxItems", If(grammar::is_count)),
+        ("minLength", If(is_count_alone)),
+        ("maxLength", If(is_count_alone)),
+        ("pattern", If(grammar::is_pattern)),
         ("format", If(|value, _| ["date", "time", "date-time", "uuid"].contains(&text(value)))),
-        ("minimum", If(of_integer)),
-        ("maximum", If(of_integer)),
-        ("exclusiveMinimum", If(of_integer)),
-        ("exclusiveMaximum", If(of_integer)),
-        ("$ref", If(|value, object| is_local(value, object) && object.len() == 1)),
+        ("minimum", If(grammar::is_bound)),
+        ("maximum", If(grammar::is_bound)),
+        ("exclusiveMinimum", If(grammar::is_bound)),
+        ("exclusiveMaximum", If(grammar::is_bound)),
+        ("$ref", If(grammar::is_reference)),
         ("$defs", Schemas),
         ("definitions", Schemas),
         ("anyOf", ListIf(|object| !object.contains_key("properties"))),
@@ -171,6 +176,7 @@ pub(super) const LLAMA_CPP: Rules = Rules {
     objects: Objects::MayBeOpen,
     cycles: Cycles::Taken,
     limits: None,
+    makes: Makes::Grammar,
 };
 
 fn always(_: &Map<String, Value>) -> bool {
@@ -205,8 +211,9 @@ fn beside_no_reference(_: &Value, object: &Map<String, Value>) -> bool {
     !object.contains_key("$ref")
 }
 
-fn of_integer(_: &Value, object: &Map<String, Value>) -> bool {
-    object.get("type").is_some_and(|kind| *kind == "integer" || elements(kind).any(|kind| *kind == "integer"))
+/// Beside a pattern, a length is not looked at.
+fn is_count_alone(value: &Value, object: &Map<String, Value>) -> bool {
+    grammar::is_count(value, object) && !object.contains_key("pattern")
 }
 
 /// No groups with a question mark, no back-references, no boundaries, no large counts.
@@ -217,10 +224,4 @@ fn is_simple_pattern(pattern: &str) -> bool {
     let mut numbers =
         counts.flat_map(|count| count.split(',')).filter_map(|number| number.parse::<u32>().ok());
     !references.chain(refused).any(|mark| pattern.contains(&mark)) && numbers.all(|number| number <= 100)
-}
-
-/// The converter of grammars knows neither patterns without ends nor classes by a letter.
-fn is_anchored(pattern: &str) -> bool {
-    let refused = ["(?", "\\d", "\\w", "\\s", "\\b", "\\D", "\\W", "\\S"];
-    pattern.starts_with('^') && pattern.ends_with('$') && !refused.iter().any(|mark| pattern.contains(mark))
 }

@@ -4,6 +4,8 @@
 //! how a schema is lowered. A keyword that a service silently ignores is refused as well, since nothing would hold the
 //! model to it.
 
+mod conversation;
+mod grammar;
 mod keywords;
 mod requests;
 mod schema;

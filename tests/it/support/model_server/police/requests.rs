@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use super::keywords::{ANTHROPIC, GEMINI, LLAMA_CPP, OLLAMA, OPENAI};
 use super::schema::{Rules, judge_schema};
-use super::{Law, Refusal};
+use super::{Law, Refusal, conversation};
 use crate::support::model_server::wire::Protocol;
 
-type Verdict = Result<(), Refusal>;
+pub(super) type Verdict = Result<(), Refusal>;
 
 pub(super) fn judge(law: Law, protocol: Protocol, parts: &Parts, body: &Value) -> Verdict {
     match (protocol, law) {
@@ -21,11 +21,11 @@ pub(super) fn judge(law: Law, protocol: Protocol, parts: &Parts, body: &Value) -
     }
 }
 
-fn refuse(message: impl Into<String>) -> Verdict {
+pub(super) fn refuse(message: impl Into<String>) -> Verdict {
     Err(Refusal::from(message.into()))
 }
 
-fn list(value: &Value) -> &[Value] {
+pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -54,6 +54,7 @@ fn messages(parts: &Parts, body: &Value) -> Verdict {
             return refuse("messages: text content blocks must be non-empty");
         }
     }
+    conversation::messages(body)?;
     let forced = matches!(body["tool_choice"]["type"].as_str(), Some("tool" | "any"));
     let never_forced = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1", "claude-mythos-5-1"];
     if forced && never_forced.iter().any(|model| body["model"] == *model) {
@@ -76,6 +77,8 @@ fn messages(parts: &Parts, body: &Value) -> Verdict {
 }
 
 fn chat(body: &Value) -> Verdict {
+    conversation::chat(body)?;
+    conversation::short_ids(body)?;
     named_is_offered(&body["tool_choice"]["function"]["name"], list(&body["tools"]), |tool| {
         &tool["function"]["name"]
     })?;
@@ -93,6 +96,7 @@ fn responses(body: &Value) -> Verdict {
     if body["store"] != false {
         return refuse("a test must not have its answers stored");
     }
+    conversation::responses(body)?;
     named_is_offered(&body["tool_choice"]["name"], list(&body["tools"]), |tool| &tool["name"])?;
     for tool in list(&body["tools"]).iter().filter(|tool| tool["strict"] != false) {
         schema(&tool["parameters"], &OPENAI, "Invalid schema for function")?;
@@ -119,6 +123,7 @@ fn is_name(name: &str) -> bool {
 
 /// This server takes the name of a tool for leave to do as the model likes, which nobody should rely on.
 fn llama_cpp(body: &Value) -> Verdict {
+    conversation::chat(body)?;
     if body["tool_choice"].is_object() {
         return refuse("tool_choice: an object is read as `auto`");
     }
@@ -129,6 +134,7 @@ fn llama_cpp(body: &Value) -> Verdict {
 }
 
 fn gemini(path: &str, body: &Value) -> Verdict {
+    conversation::gemini(path, body)?;
     let config = &body["generationConfig"];
     let json = config["responseMimeType"] == "application/json";
     let before_3 = path.contains("/gemini-1") || path.contains("/gemini-2");

@@ -1,6 +1,10 @@
 //! Walks a schema and holds every keyword of it to the rules of a service.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
+
+use super::grammar;
 
 /// What a service takes of JSON Schema.
 pub(super) struct Rules {
@@ -12,6 +16,15 @@ pub(super) struct Rules {
     pub(super) cycles: Cycles,
     /// The most optional properties, and the most unions.
     pub(super) limits: Option<(usize, usize)>,
+    pub(super) makes: Makes,
+}
+
+/// What a service makes of a schema, as far as that is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Makes {
+    Something,
+    /// A grammar, by the converter of llama.cpp.
+    Grammar,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,8 +62,10 @@ struct Walk<'s> {
     root: &'s Value,
     optional: usize,
     unions: usize,
-    /// The references that are being followed.
-    following: Vec<String>,
+    /// The references that are being followed, each with its place.
+    following: Vec<(String, String)>,
+    /// The rules of a grammar that references are looked up by.
+    rules_of: HashMap<String, String>,
 }
 
 /// # Errors
@@ -59,7 +74,8 @@ pub(super) fn judge_schema(schema: &Value, rules: &Rules) -> Result<(), String> 
     if schema["type"] != "object" {
         return Err("the root must be an object".to_owned());
     }
-    let mut walk = Walk { rules, root: schema, optional: 0, unions: 0, following: Vec::new() };
+    let mut walk =
+        Walk { rules, root: schema, optional: 0, unions: 0, following: Vec::new(), rules_of: HashMap::new() };
     walk.node(schema, "")?;
     match rules.limits {
         Some((optional, unions)) if walk.optional > optional || walk.unions > unions => {
@@ -128,6 +144,11 @@ impl Walk<'_> {
             object.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys).collect();
         let required: Vec<_> =
             object.get("required").and_then(Value::as_array).into_iter().flatten().collect();
+        if self.rules.makes == Makes::Grammar
+            && let Some(name) = properties.iter().find(|name| !grammar::is_name(name, at, object))
+        {
+            return Err(format!("at `{at}`: no rule can be made of the name `{name}`"));
+        }
         let optional = properties.iter().filter(|name| !required.iter().any(|other| other == *name)).count();
         self.optional += optional;
         let closed = object.get("additionalProperties") == Some(&Value::Bool(false));
@@ -148,13 +169,23 @@ impl Walk<'_> {
         let Some(target) = target.cloned() else {
             return Err(format!("at `{at}`: cannot resolve $ref {reference}"));
         };
-        if self.following.iter().any(|other| other == reference) {
+        if self.rules.makes == Makes::Grammar {
+            let rule = grammar::rule_of(reference);
+            let first = self.rules_of.entry(rule).or_insert_with(|| reference.to_owned());
+            if first != reference {
+                return Err(format!("at `{at}`: {reference} has the rule of {first}"));
+            }
+        }
+        if let Some((_, from)) = self.following.iter().find(|(other, _)| other == reference) {
+            let is_left =
+                self.rules.makes == Makes::Grammar && grammar::begins_with_itself(&at[from.len()..]);
             return match self.rules.cycles {
+                Cycles::Taken if is_left => Err(format!("at `{at}`: left recursion detected")),
                 Cycles::Taken => Ok(()),
                 Cycles::Refused => Err(format!("at `{at}`: recursive schemas are not supported")),
             };
         }
-        self.following.push(reference.to_owned());
+        self.following.push((reference.to_owned(), at.to_owned()));
         // What is behind it is counted where it stands; here it only matters where it leads.
         let (optional, unions) = (self.optional, self.unions);
         let followed = self.node(&target, at);
