@@ -203,6 +203,5 @@ fn flaw_of(error: &minijinja::Error, end: usize) -> Flaw {
     let offset = error.range().map_or(0, |range| range.start.min(end));
     let detail = error.detail().unwrap_or("it cannot be read");
     let message: String = detail.chars().flat_map(char::to_lowercase).take(200).collect();
-    let hint = "close every brace, quote and tag; `{% raw %}` stands around braces that mean nothing";
-    Flaw::new(offset, message, hint)
+    Flaw::new(offset, message, "look at the braces, the quotes, and what stands before")
 }

@@ -88,7 +88,7 @@ impl Builder<'_> {
                     "declare `models: { default: { provider: ..., name: ... } }`, or give the step a `model`";
                 self.report.error(at, step.place, message, hint);
             }
-            Some(node) if node.str().is_some() => {
+            Some(node) if node.str().is_some() && !self.report.has(&at.key("model")) => {
                 let message = format!("`{}` is no name in `models`", shown(name));
                 let hint = match nearest(name, names()) {
                     Some(meant) => format!("did you mean `{meant}`?"),

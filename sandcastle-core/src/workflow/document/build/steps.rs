@@ -37,9 +37,9 @@ impl Builder<'_> {
             kind,
             contract,
             confidence_gate,
-            misplaced: Vec::new(),
             path: at.to_string(),
             place: Some(node.place),
+            misplaced: Vec::new(),
         }
     }
 
