@@ -37,6 +37,7 @@ pub use self::report::{
 pub use self::runs::{Removal, Runs};
 #[cfg(feature = "workflow")]
 pub(crate) use self::shelf::trim;
+#[cfg(feature = "workflow")]
 pub(crate) use self::workflow::{WORKFLOW_RECORD, WORKFLOW_VERSION, WorkflowHead};
 pub(crate) use self::writer::Journal;
 #[cfg(feature = "workflow")]

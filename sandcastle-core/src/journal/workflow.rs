@@ -16,10 +16,14 @@ use super::ground::Force;
 use super::note::StoredPath;
 use super::report::{Cleaned, CleanedItem, Outcome, RunReport, RunState, WorkflowLeft, WorkflowStepLeft};
 use super::runs::Removal;
-use super::{shelf, writer};
+use super::shelf;
+#[cfg(feature = "workflow")]
+use super::writer;
 use crate::error::{Error, ErrorKind};
 use crate::id::RunId;
-use crate::process::{Mark, ProcessIdentity};
+#[cfg(feature = "workflow")]
+use crate::process::Mark;
+use crate::process::ProcessIdentity;
 
 /// The name of the record of a workflow, in the folder of its run.
 pub(crate) const WORKFLOW_RECORD: &str = "workflow.jsonl";
@@ -49,6 +53,7 @@ pub(crate) struct WorkflowHead {
     pub(crate) cwd: StoredPath,
 }
 
+#[cfg(feature = "workflow")]
 impl WorkflowHead {
     /// Begins a record of this process.
     pub(crate) fn of(run: &RunId, name: &str, cwd: &Path) -> Self {

@@ -82,7 +82,7 @@ impl Stage<'_> {
         let outputs = self.outputs();
         let (trace, warnings) = self.drained();
         let kind = if cause.is_entry_check() { ErrorKind::WorkflowStep } else { cause.kind() };
-        let error = cause.hints().iter().fold(Error::new(kind, message), |error, hint| error.with_hint(hint));
+        let error = cause.hints().iter().fold(Error::new(kind, message), Error::with_hint);
         let error = error.with_hint(format!("the steps that are done are kept: resume the run {}", self.run));
         let work = Work {
             run_id: Some(self.run.clone()),

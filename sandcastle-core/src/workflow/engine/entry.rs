@@ -208,7 +208,7 @@ fn refuse(workflow: &Workflow, own: Vec<Finding>, others: Vec<Finding>) -> Resul
         count => format!(" (and {} more problems)", count - 1),
     };
     let message = format!("run the workflow `{}`: {first}{more}", workflow.name);
-    let error = first.hint.iter().fold(Error::new(kind, message), |error, hint| error.with_hint(hint));
+    let error = first.hint.iter().fold(Error::new(kind, message), Error::with_hint);
     Err(error.with_source(findings))
 }
 

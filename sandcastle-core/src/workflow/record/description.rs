@@ -9,6 +9,7 @@ use super::super::definition::{
     AgentSource, AgentStep, Branching, ModelSource, ModelStep, OnFailure, SandboxSource, Step, StepKind,
     Text, ToolStep, Workflow,
 };
+use crate::strategy::OutputStrategy;
 
 /// Describes a workflow.
 pub(in crate::workflow) fn describe(workflow: &Workflow) -> Value {
@@ -78,7 +79,7 @@ fn of_model(step: &ModelStep) -> Value {
         "model": [provider, name],
         "system": source(step.system.as_ref()),
         "prompt": step.prompt.source,
-        "strategy": step.strategy.map(|strategy| strategy.as_str()),
+        "strategy": step.strategy.map(OutputStrategy::as_str),
         "temperature": step.temperature,
     })
 }
