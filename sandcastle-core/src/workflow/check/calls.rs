@@ -3,8 +3,9 @@
 use minijinja::machinery::ast::{CallArg, Filter, Spanned, Test};
 
 use super::super::expression::{Gives, Takes, filter_named, offset_of, range, text_of};
+use super::naming::named;
 use super::operators::{item_of, values_of};
-use super::reader::{Reader, named};
+use super::reader::Reader;
 use super::shape::{Absence, Digits, Items, Shape, Texts};
 
 /// Reads a filter with its arguments.

@@ -2,12 +2,14 @@
 //!
 //! `structure` knows what does not depend on expressions. `order` goes through the steps as they will run, with the `scope` of
 //! each: which steps are done by then. A `reader` walks over an expression there; it knows the `shape` of each value by its
-//! `schema`, what `operators` and `calls` make of it, and by `guards` what a condition said of it before. `legacy` is version
+//! `schema`, what is within it (`members`), what `operators` and `calls` make of it, and by `guards` what a condition said of it before. `legacy` is version
 //! 1.0. What is not known is never held against anybody. Nothing is run here, and no file is read.
 
 mod calls;
 mod guards;
 mod legacy;
+mod members;
+mod naming;
 mod operators;
 mod order;
 mod reader;

@@ -5,7 +5,8 @@ use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr};
 use minijinja::value::ValueKind;
 
 use super::super::expression::{instead_of, offset_of, shortened};
-use super::reader::{Reader, named};
+use super::naming::named;
+use super::reader::Reader;
 use super::schema;
 use super::shape::{Digits, Fields, Items, Kinds, Shape, Texts, Truth};
 

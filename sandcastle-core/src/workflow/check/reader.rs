@@ -2,18 +2,18 @@
 //! What cannot be is an error; what may not be there is a warning, unless something asked for it before.
 
 use minijinja::machinery::ast::{
-    BinOpKind, Const, Expr, ForLoop, GetItem, IfCond, IfExpr, Slice, Spanned, Stmt, Test,
+    BinOpKind, Const, Expr, ForLoop, IfCond, IfExpr, Spanned, Stmt, Test, UnaryOpKind,
 };
-use minijinja::machinery::ast::{GetAttr, UnaryOpKind};
+use minijinja::value::ValueKind;
 
-use super::super::expression::{instead_of, offset_of, shortened};
+use super::super::expression::{LOOP, offset_of};
 use super::super::finding::Severity;
 use super::calls;
 use super::guards::{self, Fact};
+use super::naming::{absent, named};
 use super::operators;
-use super::schema::{self, Found};
 use super::scope::Scope;
-use super::shape::{Absence, Digits, Fields, Items, Kinds, Shape};
+use super::shape::{Fields, Items, Shape};
 
 /// Something that is wrong with an expression, or doubtful.
 #[derive(Clone, Debug)]
@@ -34,9 +34,9 @@ struct Local<'s> {
 
 /// Reads expressions at one place of a workflow.
 pub(super) struct Reader<'r, 'c, 'w> {
-    scope: &'r Scope<'c, 'w>,
+    pub(super) scope: &'r Scope<'c, 'w>,
     locals: Vec<Local<'c>>,
-    facts: Vec<Fact>,
+    pub(super) facts: Vec<Fact>,
     loops: usize,
     pub(super) remarks: Vec<Remark>,
 }
@@ -253,131 +253,8 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
         }
     }
 
-    fn field(&mut self, expr: &Expr<'_>, field: &GetAttr<'_>) -> Shape<'c> {
-        if matches!(&field.expr, Expr::Var(root) if root.id == "steps" && !self.is_local("steps")) {
-            return match self.scope.facts_of(field.name) {
-                Ok(shape) => self.knowledge_of(expr, shape),
-                Err(unknown) => {
-                    self.error(offset_of(expr), unknown.message, Some(unknown.hint));
-                    Shape::unknown()
-                }
-            };
-        }
-        let base = self.value(&field.expr);
-        let shape = self.within(&base, field.name, &named(&field.expr), offset_of(expr));
-        self.knowledge_of(expr, shape)
-    }
-
-    /// What a value has by a name.
-    pub(super) fn within(&mut self, base: &Shape<'c>, name: &str, of: &str, offset: usize) -> Shape<'c> {
-        if base.is_open() {
-            return Shape::unknown();
-        }
-        if base.objects.is_empty() {
-            self.error(offset, format!("{of} is {}, which has no fields", base.described()), None);
-            return Shape::unknown();
-        }
-        let (mut found, mut known): (Option<Shape<'c>>, Vec<&'c str>) = (None, Vec::new());
-        for fields in &base.objects {
-            match field_of(fields, name) {
-                Found::Field(shape) => {
-                    found = Some(found.map_or_else(|| shape.clone(), |other| other.or(shape.clone())))
-                }
-                Found::Nowhere(names) => known.extend(names),
-            }
-        }
-        let Some(mut shape) = found else {
-            self.error(
-                offset,
-                format!("{of} has no `{}`", shortened(name)),
-                Some(instead_of(name, known.iter().copied())),
-            );
-            return Shape::unknown();
-        };
-        let kinds = base.kinds();
-        if base.null {
-            shape = shape.because(Absence::OfNull(of.to_owned()));
-        } else if !known.is_empty() || kinds.text || kinds.number || kinds.boolean || kinds.list {
-            shape = shape.because(Absence::Optional);
-        }
-        shape
-    }
-
-    fn item(&mut self, expr: &Expr<'_>, item: &GetItem<'_>) -> Shape<'c> {
-        let base = self.value(&item.expr);
-        let key = self.value(&item.subscript_expr);
-        let literal = match &item.subscript_expr {
-            Expr::Const(literal) => Some(&literal.value),
-            _ => None,
-        };
-        let of = named(&item.expr);
-        let offset = offset_of(&item.subscript_expr);
-        if let Some(name) = literal.and_then(|literal| literal.as_str()) {
-            if matches!(&item.expr, Expr::Var(root) if root.id == "steps" && !self.is_local("steps")) {
-                return Shape::unknown();
-            }
-            let shape = self.within(&base, name, &of, offset);
-            return self.knowledge_of(expr, shape);
-        }
-        let (kinds, index) = (base.kinds(), literal.and_then(|literal| literal.as_i64()));
-        if base.is_open() || (kinds.object && index.is_none()) {
-            return Shape::unknown();
-        }
-        if !kinds.list && !kinds.text {
-            self.error(offset, format!("{of} is {}, which has no items", base.described()), None);
-            return Shape::unknown();
-        }
-        if !key.is_open() && !key.kinds().number {
-            self.error(offset, format!("an item of a list has a number, not {}", key.described()), None);
-        }
-        let shape = operators::item_of(&base);
-        let Some(index) = index else { return shape };
-        let needs = u64::try_from(index).map_or_else(|_| index.unsigned_abs(), |index| index.saturating_add(1));
-        let is_there = needs <= least_of(&base) || (needs == 1 && self.is_not_empty(&item.expr, &base));
-        self.knowledge_of(expr, if is_there { shape } else { shape.because(Absence::Short) })
-    }
-
-    /// Tells whether a list, or a text, surely has something in it.
-    pub(super) fn is_not_empty(&self, expr: &Expr<'_>, value: &Shape<'_>) -> bool {
-        let path = self.path_of(expr);
-        let is_known = |fact: &Fact| matches!(fact, Fact::NotEmpty(known) if Some(known) == path.as_ref());
-        let kinds = value.kinds();
-        let has_items = !kinds.object && !kinds.number && !kinds.boolean;
-        least_of(value) > 0 || (has_items && self.facts.iter().any(is_known))
-    }
-
-    fn slice(&mut self, slice: &Slice<'_>) -> Shape<'c> {
-        let base = self.value(&slice.expr);
-        for bound in [&slice.start, &slice.stop, &slice.step].into_iter().flatten() {
-            let number = self.value(bound);
-            if !number.is_open() && !number.null && !number.kinds().number {
-                self.error(
-                    offset_of(bound),
-                    format!("a slice needs integers, not {}", number.described()),
-                    None,
-                );
-            }
-        }
-        let kinds = base.kinds();
-        if !base.is_open() && !base.null && !kinds.list && !kinds.text {
-            let message = format!("{} is {}, which has no items", named(&slice.expr), base.described());
-            self.error(offset_of(&slice.expr), message, None);
-        }
-        let lists = if base.lists.is_empty() {
-            Vec::new()
-        } else {
-            vec![Items::Each(Box::new(operators::item_of(&base)))]
-        };
-        Shape {
-            unknown: base.is_open() || base.null,
-            text: base.text.map(|_| super::shape::Texts::Any),
-            lists,
-            ..Shape::default()
-        }
-    }
-
     /// Adds what conditions said of a value.
-    fn knowledge_of(&self, expr: &Expr<'_>, mut shape: Shape<'c>) -> Shape<'c> {
+    pub(super) fn knowledge_of(&self, expr: &Expr<'_>, mut shape: Shape<'c>) -> Shape<'c> {
         let Some(path) = self.path_of(expr) else { return shape };
         let output = path.strip_prefix("steps.");
         if self.facts.iter().any(|fact| fact.shows(&path) || output.is_some_and(|output| fact.shows(output)))
@@ -413,7 +290,7 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
         }
     }
 
-    fn is_local(&self, name: &str) -> bool {
+    pub(super) fn is_local(&self, name: &str) -> bool {
         self.locals.iter().any(|local| local.name == name)
     }
 
@@ -426,72 +303,14 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
     }
 }
 
-/// Names an expression in a message.
-pub(super) fn named(expr: &Expr<'_>) -> String {
-    match spelt(expr) {
-        Some(path) => format!("`{}`", shortened(&path)),
-        None => "this".to_owned(),
-    }
-}
-
-fn spelt(expr: &Expr<'_>) -> Option<String> {
-    match expr {
-        Expr::Var(name) => Some(name.id.to_owned()),
-        Expr::GetAttr(field) => Some(format!("{}.{}", spelt(&field.expr)?, field.name)),
-        Expr::GetItem(item) => match &item.subscript_expr {
-            Expr::Const(literal) => Some(format!("{}[{:?}]", spelt(&item.expr)?, literal.value)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn absent(what: &str, absence: &Absence) -> (String, String) {
-    let ask = format!("ask `{} is defined` first, or give it a default", what.trim_matches('`'));
-    match absence {
-        Absence::Optional => (format!("{what} may not be there, since it is not required"), ask),
-        Absence::NotRun(step) => {
-            (format!("the step `{step}` may not have run"), format!("ask `{step} is defined` first"))
-        }
-        Absence::OfNull(of) => {
-            (format!("{of} may be null, which has no fields"), "give it a default".to_owned())
-        }
-        Absence::Short => (format!("{what} may not be there, since the list may be shorter"), ask),
-    }
-}
-
-/// Looks for a field.
-pub(super) fn field_of<'c>(fields: &Fields<'c>, name: &str) -> Found<'c> {
-    match fields {
-        Fields::Schema(nodes) => schema::field(nodes, name),
-        Fields::Only(known) => match known.iter().find(|(field, _)| *field == name) {
-            Some((_, shape)) => Found::Field(shape.clone()),
-            None => Found::Nowhere(known.iter().map(|(field, _)| *field).collect()),
-        },
-    }
-}
-
-/// How many items a value has at the least.
-fn least_of(value: &Shape<'_>) -> u64 {
-    let of = |items: &Items<'_>| match items {
-        Items::Schema(nodes) => schema::least_items(nodes),
-        Items::Each(_) => 0,
-        Items::Pair(..) => 2,
-    };
-    let is_list = !value.null && value.kinds() == Kinds { list: true, ..Kinds::default() };
-    value.lists.iter().map(of).min().filter(|_| is_list).unwrap_or(0)
-}
-
 fn literal_shape<'c>(literal: &Const) -> Shape<'c> {
     let value = &literal.value;
     match value.kind() {
-        minijinja::value::ValueKind::None => Shape::null(),
-        minijinja::value::ValueKind::Bool => Shape::always(value.is_true()),
-        minijinja::value::ValueKind::Number if value.is_integer() => {
-            Shape { number: Some(Digits::Integer), ..Shape::default() }
-        }
-        minijinja::value::ValueKind::Number => Shape::number(),
-        minijinja::value::ValueKind::String => Shape::literal(value.as_str().unwrap_or_default()),
+        ValueKind::None => Shape::null(),
+        ValueKind::Bool => Shape::always(value.is_true()),
+        ValueKind::Number if value.is_integer() => Shape::integer(),
+        ValueKind::Number => Shape::number(),
+        ValueKind::String => Shape::literal(value.as_str().unwrap_or_default()),
         _ => Shape::unknown(),
     }
 }
@@ -500,5 +319,5 @@ fn literal_shape<'c>(literal: &Const) -> Shape<'c> {
 fn loop_fields<'c>() -> Vec<(&'c str, Shape<'c>)> {
     let is_flag = |name: &str| matches!(name, "first" | "last");
     let shape = |name: &str| if is_flag(name) { Shape::boolean() } else { Shape::integer() };
-    super::super::expression::LOOP.iter().map(|name| (*name, shape(name))).collect()
+    LOOP.iter().map(|name| (*name, shape(name))).collect()
 }

@@ -10,13 +10,13 @@ use super::super::definition::{
 use super::super::expression::{WORDS, shortened};
 use super::super::finding::{Finding, Place};
 use super::MAX_DEPTH;
-use super::reader::field_of;
+use super::members::field_of;
 use super::schema::{Found, Node, read};
 use super::scope::{Way, ways};
 use super::shape::Kinds;
 
 /// Holds a workflow to the rules.
-pub(super) fn check<'w>(workflow: &'w Workflow, found: &mut Vec<Finding>) {
+pub(super) fn check(workflow: &Workflow, found: &mut Vec<Finding>) {
     let mut structure = Structure { workflow, found, names: HashMap::new() };
     structure.whole();
     structure.variables();
@@ -105,6 +105,10 @@ impl<'w> Structure<'w, '_> {
                 return self.error_with(path, step.place, message, "split the workflow");
             }
             self.name(step, &path);
+            for method in &step.misplaced {
+                let message = format!("`{method}` does not belong to {}", kind_of(step));
+                self.error(path.clone(), step.place, message);
+            }
             self.kind(step, &path);
             self.contract(step, &path);
             self.gate(step, &path);
@@ -238,13 +242,10 @@ impl<'w> Structure<'w, '_> {
 
     fn contract(&mut self, step: &Step, path: &str) {
         let Some(contract) = &step.contract else { return };
-        let kind = match &step.kind {
-            StepKind::Condition(_) => "a condition",
-            StepKind::Approval(_) => "an approval",
-            StepKind::Parallel(_) => "a parallel step",
-            StepKind::Model(_) | StepKind::Agent(_) | StepKind::Tool(_) => return,
-        };
-        let message = format!("the output of {kind} has its own schema");
+        if matches!(step.kind, StepKind::Model(_) | StepKind::Agent(_) | StepKind::Tool(_)) {
+            return;
+        }
+        let message = format!("the output of {} has its own schema", kind_of(step));
         self.error_with(
             format!("{path}.output_schema"),
             contract.place.or(step.place),
@@ -272,6 +273,17 @@ impl<'w> Structure<'w, '_> {
             (None, StepKind::Model(_)) => {}
             (None, _) => self.error_with(path, step.place, "this step has no confidence", hint),
         }
+    }
+}
+
+fn kind_of(step: &Step) -> &'static str {
+    match &step.kind {
+        StepKind::Model(_) => "a model",
+        StepKind::Agent(_) => "an agent",
+        StepKind::Tool(_) => "a tool",
+        StepKind::Condition(_) => "a condition",
+        StepKind::Approval(_) => "an approval",
+        StepKind::Parallel(_) => "a parallel step",
     }
 }
 

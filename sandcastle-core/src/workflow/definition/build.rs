@@ -1,11 +1,11 @@
-//! Steps as they are written in Rust.
+//! Steps as they are written in Rust. What does not belong to a kind of step is remembered, and found by the check.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::step::{
-    AgentSource, AgentStep, ApprovalStep, Branching, ConditionStep, Contract, Defaults, ModelSource, ModelStep,
-    OnFailure, ParallelBranch, ParallelStep, SandboxSource, Step, StepKind, StepName, ToolStep,
+    AgentSource, AgentStep, ApprovalStep, Branching, ConditionStep, Contract, Defaults, ModelSource,
+    ModelStep, OnFailure, ParallelBranch, ParallelStep, SandboxSource, Step, StepKind, StepName, ToolStep,
 };
 use super::text::Text;
 use crate::agent::Agent;
@@ -17,7 +17,8 @@ use crate::strategy::OutputStrategy;
 impl Step {
     fn of(name: impl Into<String>, kind: StepKind) -> Self {
         let name = StepName::of(name);
-        Self { name, kind, contract: None, confidence_gate: false, path: String::new(), place: None }
+        let (contract, path, misplaced) = (None, String::new(), Vec::new());
+        Self { name, kind, contract, confidence_gate: false, misplaced, path, place: None }
     }
 
     /// Describes a step that asks a model. Its output is `{ text }`, unless [`Step::output`] says what it is.
@@ -101,7 +102,7 @@ impl Step {
         match &mut self.kind {
             StepKind::Model(step) => step.prompt = text,
             StepKind::Agent(step) => step.prompt = text,
-            _ => {}
+            _ => self.misplaced.push("prompt"),
         }
         self
     }
@@ -109,8 +110,9 @@ impl Step {
     /// Sets what a model is told about its part, a template.
     #[must_use]
     pub fn system(mut self, template: impl Into<String>) -> Self {
-        if let StepKind::Model(step) = &mut self.kind {
-            step.system = Some(Text::of(template));
+        match &mut self.kind {
+            StepKind::Model(step) => step.system = Some(Text::of(template)),
+            _ => self.misplaced.push("system"),
         }
         self
     }
@@ -122,7 +124,7 @@ impl Step {
         match &mut self.kind {
             StepKind::Model(step) => step.strategy = Some(strategy),
             StepKind::Agent(step) => step.strategy = Some(strategy),
-            _ => {}
+            _ => self.misplaced.push("strategy"),
         }
         self
     }
@@ -130,8 +132,9 @@ impl Step {
     /// Sets where an agent works; the default is [`Branching::Head`].
     #[must_use]
     pub fn branching(mut self, branching: Branching) -> Self {
-        if let StepKind::Agent(step) = &mut self.kind {
-            step.branching = branching;
+        match &mut self.kind {
+            StepKind::Agent(step) => step.branching = branching,
+            _ => self.misplaced.push("branching"),
         }
         self
     }
@@ -140,8 +143,9 @@ impl Step {
     /// [`RunOptions::max_iterations`](crate::RunOptions::max_iterations).
     #[must_use]
     pub fn max_iterations(mut self, count: u32) -> Self {
-        if let StepKind::Agent(step) = &mut self.kind {
-            step.max_iterations = Some(count);
+        match &mut self.kind {
+            StepKind::Agent(step) => step.max_iterations = Some(count),
+            _ => self.misplaced.push("max_iterations"),
         }
         self
     }
@@ -153,7 +157,7 @@ impl Step {
             StepKind::Model(step) => step.timeout = Some(limit),
             StepKind::Agent(step) => step.timeout = Some(limit),
             StepKind::Tool(step) => step.timeout = Some(limit),
-            _ => {}
+            _ => self.misplaced.push("timeout"),
         }
         self
     }
@@ -161,8 +165,9 @@ impl Step {
     /// Sets what a command reads, a template; the default is nothing.
     #[must_use]
     pub fn stdin(mut self, template: impl Into<String>) -> Self {
-        if let StepKind::Tool(step) = &mut self.kind {
-            step.stdin = Some(Text::of(template));
+        match &mut self.kind {
+            StepKind::Tool(step) => step.stdin = Some(Text::of(template)),
+            _ => self.misplaced.push("stdin"),
         }
         self
     }
@@ -174,7 +179,7 @@ impl Step {
         match &mut self.kind {
             StepKind::Tool(step) => step.env.push(variable),
             StepKind::Agent(step) => step.env.push(variable),
-            _ => {}
+            _ => self.misplaced.push("env"),
         }
         self
     }
@@ -182,8 +187,9 @@ impl Step {
     /// Sets what a command that fails does to the workflow; the default is that it fails, too.
     #[must_use]
     pub fn on_failure(mut self, action: OnFailure) -> Self {
-        if let StepKind::Tool(step) = &mut self.kind {
-            step.on_failure = action;
+        match &mut self.kind {
+            StepKind::Tool(step) => step.on_failure = action,
+            _ => self.misplaced.push("on_failure"),
         }
         self
     }
@@ -191,8 +197,9 @@ impl Step {
     /// Adds steps that are done if the expression of a condition is true.
     #[must_use]
     pub fn then(mut self, steps: impl IntoIterator<Item = Self>) -> Self {
-        if let StepKind::Condition(step) = &mut self.kind {
-            step.then.extend(steps);
+        match &mut self.kind {
+            StepKind::Condition(step) => step.then.extend(steps),
+            _ => self.misplaced.push("then"),
         }
         self
     }
@@ -200,8 +207,9 @@ impl Step {
     /// Adds steps that are done if the expression of a condition is false.
     #[must_use]
     pub fn otherwise(mut self, steps: impl IntoIterator<Item = Self>) -> Self {
-        if let StepKind::Condition(step) = &mut self.kind {
-            step.otherwise.extend(steps);
+        match &mut self.kind {
+            StepKind::Condition(step) => step.otherwise.extend(steps),
+            _ => self.misplaced.push("otherwise"),
         }
         self
     }
@@ -209,9 +217,12 @@ impl Step {
     /// Adds a way to those that are gone at the same time.
     #[must_use]
     pub fn branch(mut self, name: impl Into<String>, steps: impl IntoIterator<Item = Self>) -> Self {
-        if let StepKind::Parallel(step) = &mut self.kind {
-            let steps = steps.into_iter().collect();
-            step.branches.push(ParallelBranch { name: name.into(), steps, place: None });
+        match &mut self.kind {
+            StepKind::Parallel(step) => {
+                let steps = steps.into_iter().collect();
+                step.branches.push(ParallelBranch { name: name.into(), steps, place: None });
+            }
+            _ => self.misplaced.push("branch"),
         }
         self
     }

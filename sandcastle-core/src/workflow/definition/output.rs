@@ -91,7 +91,8 @@ fn gated(version: WorkflowVersion) -> Value {
 
 /// An object that always has all of these fields, and no others.
 fn closed(properties: Value) -> Value {
-    let required: Vec<_> = properties.as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect();
+    let required: Vec<_> =
+        properties.as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect();
     json!({
         "type": "object",
         "properties": properties,

@@ -39,6 +39,10 @@ impl fmt::Display for StepName {
 }
 
 /// Describes one step of a workflow.
+///
+/// What its methods say has to belong to its kind: a timeout of an approval is found by [`Workflow::check`], and refused.
+///
+/// [`Workflow::check`]: super::Workflow::check
 #[derive(Clone, Debug)]
 pub struct Step {
     pub(crate) name: StepName,
@@ -46,6 +50,8 @@ pub struct Step {
     pub(crate) contract: Option<Contract>,
     /// Whether the confidence of its output is held against the threshold.
     pub(crate) confidence_gate: bool,
+    /// What was said of it that does not belong to its kind, by the names of methods.
+    pub(crate) misplaced: Vec<&'static str>,
     /// By which keys it is found, such as `steps[2].then[0]`; filled in by whoever holds the whole workflow.
     pub(crate) path: String,
     pub(crate) place: Option<Place>,

@@ -142,10 +142,16 @@ fn version(root: &Node) -> WorkflowVersion {
 
 /// Gives a finding the place of the very key, where all that is known of it is its step.
 fn located(finding: Finding, root: &Node) -> Finding {
-    let places = root.places(&finding.path);
-    match (finding.place, places.split_last()) {
+    // What is wrong with a prompt in a file is found where the file is named.
+    let in_file = finding.path.strip_suffix(".prompt").filter(|step| {
+        let step = root.on_the_way(step).last();
+        step.is_some_and(|step| step.get("prompt").is_none() && step.get("prompt_file").is_some())
+    });
+    let path = in_file.map_or_else(|| finding.path.clone(), |step| format!("{step}.prompt_file"));
+    let around: Vec<_> = root.on_the_way(&path).map(|node| node.place).collect();
+    match (finding.place, around.split_last()) {
         (Some(place), Some((_, around))) if !around.contains(&place) => finding,
-        (_, Some((nearest, _))) => Finding { place: Some(*nearest), ..finding },
+        (_, Some((nearest, _))) => Finding { place: Some(*nearest), path, ..finding },
         (_, None) => finding,
     }
 }

@@ -44,6 +44,11 @@ impl Report {
         self.findings.len() + self.more
     }
 
+    /// Tells whether something was found at exactly this place.
+    pub(super) fn has(&self, at: &Path) -> bool {
+        self.findings.iter().any(|finding| finding.path == at.0)
+    }
+
     /// Tells whether nothing was found at this place or below it.
     pub(super) fn is_clean(&self, at: &Path) -> bool {
         self.more == 0 && !self.findings.iter().any(|finding| is_below(&finding.path, &at.0))

@@ -15,6 +15,7 @@ pub(super) fn install(environment: &mut Environment<'_>) {
 }
 
 /// Joins items with a text between them. The one of `minijinja` counts what it has made when it is done.
+#[expect(clippy::needless_pass_by_value, reason = "a filter gets its arguments by value")]
 fn join(items: &Value, between: Option<String>, named: Kwargs) -> Result<String, Error> {
     let attribute: Option<String> = named.get("attribute")?;
     named.assert_all_used()?;

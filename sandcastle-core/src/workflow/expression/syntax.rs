@@ -207,6 +207,6 @@ fn count(source: &str, begins: Begins) -> Result<(), Vec<Flaw>> {
 fn flaw_of(error: &minijinja::Error, end: usize) -> Flaw {
     let offset = error.range().map_or(0, |range| range.start.min(end));
     let detail = error.detail().unwrap_or("it cannot be read");
-    let message: String = detail.chars().flat_map(|c| c.to_lowercase()).take(200).collect();
-    Flaw::new(offset, message)
+    let message: String = detail.chars().flat_map(char::to_lowercase).take(200).collect();
+    Flaw::new(offset, message).with_hint("look at the braces, the quotes, and what stands before")
 }

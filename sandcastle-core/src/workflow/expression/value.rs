@@ -87,7 +87,8 @@ fn take_value(value: &Json, watch: &Arc<Watch>, depth: usize) -> Result<Value, E
             (None, None) => Value::from(number.as_f64().unwrap_or(f64::NAN)),
         },
         Json::Array(items) => {
-            let items = items.iter().map(|item| take_value(item, watch, depth + 1)).collect::<Result<_, _>>()?;
+            let items =
+                items.iter().map(|item| take_value(item, watch, depth + 1)).collect::<Result<_, _>>()?;
             Value::from_object(List { items, watch: Arc::clone(watch) })
         }
         Json::Object(fields) => {

@@ -324,6 +324,19 @@ fn structure_is_held_to_the_rules() {
             Workflow::new("w").step(Step::condition("a", "input == \"\"")),
             "E steps[0]: there is no step behind the condition",
         ),
+        (
+            Workflow::new("w").step(Step::approval("a", "Go on?").timeout(std::time::Duration::from_secs(1))),
+            "E steps[0]: `timeout` does not belong to an approval",
+        ),
+        (
+            Workflow::new("w").step(fine().then([model("b", "x")])),
+            "E steps[0]: `then` does not belong to a model",
+        ),
+        (
+            Workflow::new("w")
+                .step(Step::approval("a", "Go on?").output_spec(OutputSpec::json("a", json!({})).unwrap())),
+            "E steps[0].output_schema: the output of an approval has its own schema",
+        ),
         (Workflow::new("w").step(Step::parallel("a")), "E steps[0].branches: there is no branch"),
         (
             Workflow::new("w").step(Step::parallel("a").branch("b", [])),

@@ -88,14 +88,14 @@ impl Builder<'_> {
                     "declare `models: { default: { provider: ..., name: ... } }`, or give the step a `model`";
                 self.report.error(at, step.place, message, hint);
             }
-            Some(node) if node.str().is_some() => {
+            Some(node) if node.str().is_some() && !self.report.has(&at.key("model")) => {
                 let message = format!("`{}` is no name in `models`", shown(name));
                 let hint = match nearest(name, names()) {
                     Some(meant) => format!("did you mean `{meant}`?"),
                     None if self.models.is_empty() => {
                         "declare it in `models`, or write `{ provider: ..., name: ... }` here".to_owned()
                     }
-                    None => format!("declare it there, beside {}", listed(names().map(|name| name))),
+                    None => format!("declare it there, beside {}", listed(names())),
                 };
                 self.report.error(&at.key("model"), node.place, message, hint);
             }

@@ -32,7 +32,15 @@ impl Builder<'_> {
         // Where the output is not known, there is no telling whether it has a confidence.
         let is_known = contract.as_ref().is_none_or(|contract| contract.place.is_some());
         let confidence_gate = is_known && node.get("confidence_gate").and_then(Node::boolean) == Some(true);
-        Step { name, kind, contract, confidence_gate, path: at.to_string(), place: Some(node.place) }
+        Step {
+            name,
+            kind,
+            contract,
+            confidence_gate,
+            path: at.to_string(),
+            place: Some(node.place),
+            misplaced: Vec::new(),
+        }
     }
 
     fn contract(&mut self, node: &Node, name: &StepName, at: &Path) -> Option<Contract> {

@@ -13,17 +13,21 @@ mod values;
 use serde_json::{Map, Value, json};
 
 use super::super::definition::{Contract, Defaults, StepName, tag_of};
-use super::keys::{ABOUT, SAYING};
+use super::keys::{ABOUT, SAYING, UNIONS};
 use super::nearest::nearest;
 use super::report::{Path, Report, listed, shown};
 use super::tree::{Content, Entry, Node};
 use crate::output::OutputSpec;
 
-/// The most parts that the schemas of a document have; each is compiled where it has values.
+/// The most parts of one schema; each is compiled where it has values.
 const MAX_PARTS: usize = 5_000;
 
 /// Reads what the output of a step has to be.
 pub(super) fn output(node: &Node, step: &StepName, at: &Path, report: &mut Report) -> Option<Contract> {
+    // Such as one in a document of a version that has no schemas.
+    if report.has(at) {
+        return open(step);
+    }
     let before = report.count();
     let mut reader = Reader { report, purpose: Purpose::Output, parts: 0 };
     if reader.root(node, at) {
@@ -157,7 +161,7 @@ impl Reader<'_> {
         if let Some(items) = node.get("items") {
             self.part(items, &at.key("items"), Role::Item);
         }
-        for key in union::KEYWORDS {
+        for key in UNIONS {
             let alternatives = node.get(key).map(Node::items).unwrap_or_default().iter().enumerate();
             let at = at.key(key);
             alternatives.for_each(|(index, node)| self.part(node, &at.index(index), Role::Alternative));

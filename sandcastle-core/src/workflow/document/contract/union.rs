@@ -3,20 +3,16 @@
 use serde_json::Value;
 
 use super::{Reader, types, without};
+use crate::workflow::document::keys::{BESIDE_UNIONS, UNIONS};
 use crate::workflow::document::report::{Path, shown};
 use crate::workflow::document::tree::Node;
-
-/// The keywords that list alternatives.
-pub(super) const KEYWORDS: [&str; 2] = ["anyOf", "oneOf"];
-/// What may stand beside them.
-const BESIDE: [&str; 3] = ["title", "description", "default"];
 
 impl Reader<'_> {
     /// Looks at the alternatives of a part.
     pub(super) fn unions(&mut self, node: &Node, at: &Path) {
-        let Some(keyword) = KEYWORDS.into_iter().find(|keyword| node.get(keyword).is_some()) else { return };
+        let Some(keyword) = UNIONS.into_iter().find(|keyword| node.get(keyword).is_some()) else { return };
         for entry in node.entries() {
-            if entry.key != keyword && !BESIDE.contains(&entry.key.as_str()) {
+            if entry.key != keyword && !BESIDE_UNIONS.contains(&entry.key.as_str()) {
                 let message = format!("`{}` cannot stand beside `{keyword}`", shown(&entry.key));
                 let hint = "say it in each alternative that it is about";
                 self.report.error(&at.key(&entry.key), entry.place, message, hint);
@@ -48,7 +44,7 @@ const MAX_COMPARED: usize = 100;
 
 /// Tells whether two alternatives cannot stand in one union.
 fn collide(keyword: &str, a: &Node, b: &Node) -> bool {
-    let bare = |node| without(node, &["title", "description", "default"]);
+    let bare = |node| without(node, BESIDE_UNIONS);
     let (a_schema, b_schema) = (bare(a), bare(b));
     a_schema == b_schema
         || keyword == "oneOf" && (shares_a_type(a, &a_schema, b, &b_schema) || shares_a_value(a, b))

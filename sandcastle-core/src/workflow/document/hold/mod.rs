@@ -216,7 +216,7 @@ impl Holder<'_> {
             self.report.error(at, node.place, message, "add one of the two");
         }
         if let (2, Needed::ExactlyOne(_)) = (count, needed) {
-            let place = node.entries().iter().filter(|entry| entry.key == a || entry.key == b).last();
+            let place = node.entries().iter().rfind(|entry| entry.key == a || entry.key == b);
             let message = format!("has `{a}` and `{b}`");
             let place = place.map_or(node.place, |entry| entry.place);
             self.report.error(at, place, message, "remove one of the two");

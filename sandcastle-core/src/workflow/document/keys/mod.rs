@@ -7,7 +7,7 @@ mod schema_node;
 mod steps;
 mod workflow;
 
-pub(super) use self::schema_node::{ABOUT, SAYING, SCHEMA_NODE};
+pub(super) use self::schema_node::{ABOUT, BESIDE_UNIONS, SAYING, SCHEMA_NODE, UNIONS};
 pub(super) use self::steps::{COMMON, KINDS, Kind, kind};
 pub(super) use self::workflow::{VARIABLE, WORKFLOW};
 use super::super::definition::WorkflowVersion;

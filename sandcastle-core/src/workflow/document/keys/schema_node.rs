@@ -57,3 +57,9 @@ pub(in crate::workflow::document) const ABOUT: &[(&str, &[&str])] = &[
 
 /// Keywords of which each says on its own what a value is, so that one of them has to be there.
 pub(in crate::workflow::document) const SAYING: [&str; 5] = ["type", "enum", "const", "anyOf", "oneOf"];
+
+/// The keywords that list alternatives.
+pub(in crate::workflow::document) const UNIONS: [&str; 2] = ["anyOf", "oneOf"];
+
+/// What may stand beside them: the alternatives say the rest.
+pub(in crate::workflow::document) const BESIDE_UNIONS: &[&str] = &["title", "description", "default"];

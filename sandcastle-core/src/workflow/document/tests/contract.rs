@@ -17,14 +17,14 @@ fn contract(schema: &Value) -> Contract {
     workflow.steps[0].contract.clone().unwrap()
 }
 
-fn field(node: Value) -> Value {
+fn field(node: &Value) -> Value {
     json!({ "type": "object", "properties": { "f": node } })
 }
 
 /// What is wrong with the schema of a field.
 #[track_caller]
-fn problems(node: Value) -> Vec<String> {
-    let error = Workflow::from_yaml(&document(&field(node.clone()))).map(drop).expect_err(&node.to_string());
+fn problems(node: &Value) -> Vec<String> {
+    let error = Workflow::from_yaml(&document(&field(node))).map(drop).expect_err(&node.to_string());
     let findings = error.workflow_findings().unwrap().as_slice();
     findings.iter().map(|finding| finding.path.clone() + ": " + &finding.message).collect()
 }
@@ -68,7 +68,7 @@ fn what_fits_is_accepted_wherever_it_stands() {
         json!({ "type": "array", "items": { "enum": [1, 2, 3] }, "minItems": 3, "uniqueItems": true }),
         json!({ "type": "string", "format": "multiline" }),
     ] {
-        contract(&field(node));
+        contract(&field(&node));
     }
 }
 
@@ -109,7 +109,7 @@ fn contradictions_are_said_at_the_key_that_makes_them() {
     ] {
         let prefix = "steps[0].output_schema.properties.f";
         let expected: Vec<_> = expected.into_iter().map(|line| format!("{prefix}{line}")).collect();
-        assert_eq!(problems(node), expected);
+        assert_eq!(problems(&node), expected);
     }
 }
 

@@ -111,21 +111,18 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
-    /// Finds the place of what a path such as `steps[2].prompt` leads to, as far as it leads, and the places on the way there.
-    pub(super) fn places(&self, path: &str) -> Vec<Place> {
-        let mut places = vec![self.place];
-        let mut node = self;
-        for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
-            let index = step.strip_suffix(']').and_then(|index| index.parse::<usize>().ok());
-            let next = match index {
-                Some(index) => node.items().get(index),
-                None => node.get(step),
+    /// Follows a path such as `steps[2].prompt` as far as it leads, beginning here.
+    pub(super) fn on_the_way<'n>(&'n self, path: &'n str) -> impl Iterator<Item = &'n Self> {
+        let keys = path.split(['.', '[']).filter(|key| !key.is_empty());
+        let below = keys.scan(self, |node, key| {
+            let index = key.strip_suffix(']').and_then(|index| index.parse::<usize>().ok());
+            *node = match index {
+                Some(index) => node.items().get(index)?,
+                None => node.get(key)?,
             };
-            let Some(next) = next else { break };
-            node = next;
-            places.push(node.place);
-        }
-        places
+            Some(*node)
+        });
+        std::iter::once(self).chain(below)
     }
 
     /// Returns the value as JSON has it.

@@ -3,12 +3,12 @@
 //! It comes once for each version of documents, since the older one has fewer keys. What holds between places far from each
 //! other, no schema says; the reader does.
 
+mod schema_node;
+
 use serde_json::{Map, Value, json};
 
 use super::super::definition::WorkflowVersion;
-use super::keys::{
-    ABOUT, COMMON, Group, KINDS, Key, Kind, Needed, Presence, SAYING, SCHEMA_NODE, Shape, VARIABLE, WORKFLOW,
-};
+use super::keys::{COMMON, Group, KINDS, Key, Kind, Needed, Presence, Shape, WORKFLOW};
 
 /// Makes the schema.
 pub(super) fn json_schema() -> Value {
@@ -85,35 +85,6 @@ impl Publisher {
         self.map(&group.keys.iter().collect::<Vec<_>>(), group.needed)
     }
 
-    /// A part of an output schema, which leaves nothing open.
-    fn schema_node(&self) -> Value {
-        let mut schema = self.schema_keywords(&SCHEMA_NODE);
-        schema["anyOf"] = SAYING.iter().map(|keyword| json!({ "required": [keyword] })).collect();
-        let closed = [("object", "properties"), ("array", "items")].map(|(kind, keyword)| {
-            let is_it = json!({ "properties": { "type": says(&[kind]) }, "required": ["type"] });
-            json!({ "if": is_it, "then": { "required": [keyword] } })
-        });
-        schema["allOf"] = json!(closed);
-        schema
-    }
-
-    /// The keywords of a schema, each beside a type that it is about.
-    fn schema_keywords(&self, group: &Group) -> Value {
-        let mut schema = self.group(group);
-        let beside = ABOUT.iter().map(|(keyword, types)| {
-            let typed = json!({ "properties": { "type": says(types) }, "required": ["type"] });
-            ((*keyword).to_owned(), typed)
-        });
-        schema["dependentSchemas"] = Value::Object(beside.collect());
-        schema
-    }
-
-    fn variable(&self) -> Value {
-        let mut schema = self.schema_keywords(&VARIABLE);
-        schema["required"] = json!(["type"]);
-        schema
-    }
-
     fn map(&self, keys: &[&Key], needed: Option<Needed>) -> Value {
         let there = || keys.iter().filter(|key| key.since <= self.version);
         let properties: Map<_, _> = there().map(|key| (key.name.to_owned(), self.key(key))).collect();
@@ -155,20 +126,16 @@ impl Publisher {
             Shape::Anything => json!({}),
             Shape::Scalar => json!({ "type": ["string", "number", "boolean", "null"] }),
             Shape::List(item) => json!({ "type": "array", "items": self.shape(*item), "minItems": 1 }),
-            Shape::Named(value) => names(self.shape(*value), 1),
-            Shape::Environment => names(self.shape(Shape::Spelled), 0),
+            Shape::Named(value) => names(&self.shape(*value), 1),
+            Shape::Environment => names(&self.shape(Shape::Spelled), 0),
             Shape::Group(group) => self.group(group),
             Shape::TextOr(group) => json!({ "anyOf": [self.shape(Shape::Filled), self.group(group)] }),
             Shape::OneOrMore(words) => {
-                json!({ "anyOf": [{ "enum": words }, { "type": "array", "items": { "enum": words }, "minItems": 1 }] })
+                json!({ "anyOf": [{ "enum": words }, { "type": "array", "items": { "enum": words }, "minItems": 1, "uniqueItems": true }] })
             }
             Shape::Steps => json!({ "type": "array", "items": self.reference("step"), "minItems": 1 }),
-            Shape::SchemaNode => json!({ "$ref": "#/$defs/schema_node" }),
-            Shape::OutputSchema => json!({
-                "$ref": "#/$defs/schema_node",
-                "properties": { "type": { "const": "object" } },
-                "required": ["type"],
-            }),
+            Shape::SchemaNode => schema_node::reference(),
+            Shape::OutputSchema => schema_node::root(),
             Shape::Variable => json!({
                 "if": { "type": "object" },
                 "then": self.variable(),
@@ -178,16 +145,11 @@ impl Publisher {
     }
 }
 
-/// What `type` is where it says one of these types, alone or among others.
-fn says(types: &[&str]) -> Value {
-    json!({ "anyOf": [{ "enum": types }, { "type": "array", "contains": { "enum": types } }] })
-}
-
 /// What expressions can say.
 const NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 
 /// A map of names of one's own.
-fn names(value: Value, least: usize) -> Value {
+fn names(value: &Value, least: usize) -> Value {
     json!({
         "type": "object",
         "propertyNames": { "pattern": NAME },
