@@ -179,3 +179,10 @@ async fn a_listener_that_panics_loses_no_run() {
     assert!(result.is_completed());
     assert_eq!(result.warnings, ["the function that is told what happens panicked"]);
 }
+
+#[test]
+fn a_run_can_be_moved_to_another_thread() {
+    fn assert_send(_: &impl Send) {}
+    let (ground, workflow) = (Ground::new(), Workflow::new("flow"));
+    assert_send(&workflow.run(ground.options()));
+}
