@@ -63,11 +63,21 @@ fn lines(workflow: &Workflow) -> Vec<String> {
     findings.as_slice().iter().map(|finding| format!("{} {finding:#}", kind(finding.severity))).collect()
 }
 
+/// Compares what was found with what is expected, whose hints may be left out.
+#[track_caller]
+fn agree(found: &[String], expected: &[impl AsRef<str>], what: &str) {
+    let expected: Vec<_> = expected.iter().map(AsRef::as_ref).collect();
+    let fits = |(found, expected): (&String, &&str)| {
+        found.strip_prefix(expected).is_some_and(|rest| rest.is_empty() || rest.starts_with("; "))
+    };
+    let all_fit = found.len() == expected.len() && found.iter().zip(&expected).all(fits);
+    assert!(all_fit, "{what}: {found:#?} instead of {expected:#?}");
+}
+
 #[track_caller]
 fn finds(template: &str, expected: &[&str]) {
-    let found = lines(&workflow(template));
     let expected: Vec<_> = expected.iter().map(|line| line.replacen(' ', " steps[1].prompt: ", 1)).collect();
-    assert_eq!(found, expected, "{template}");
+    agree(&lines(&workflow(template)), &expected, template);
 }
 
 #[track_caller]
@@ -75,7 +85,7 @@ fn decides(test: &str, expected: &[&str]) {
     let choice = Step::condition("choice", test).then([model("inner", "x")]);
     let found = lines(&Workflow::new("test").var("flag", true).step(triage()).step(choice));
     let expected: Vec<_> = expected.iter().map(|line| line.replacen(' ', " steps[1].if: ", 1)).collect();
-    assert_eq!(found, expected, "{test}");
+    agree(&found, &expected, test);
 }
 
 #[test]
@@ -181,8 +191,7 @@ fn what_never_holds_is_an_error() {
         ("{{ triage.severity is odd }}", "E `odd` takes a number, and `triage.severity` is a text"),
     ] {
         let found = lines(&workflow(template));
-        assert!(!found.is_empty(), "{template}");
-        assert_eq!(found[0], expected.replacen(' ', " steps[1].prompt: ", 1), "{template}");
+        agree(&found[..1], &[expected.replacen(' ', " steps[1].prompt: ", 1)], template);
     }
 }
 
@@ -265,9 +274,9 @@ fn steps_are_read_when_they_are_done() {
         ))
         .step(Step::condition("again", "no is defined").then([model("inside", "{{ no.text }}")]))
         .gives("result", "{{ inside.text }}{{ later.text }}");
-    assert_eq!(
-        lines(&made),
-        [
+    agree(
+        &lines(&made),
+        &[
             "E steps[0].prompt: `later` comes later; only steps that come before can be read",
             "E steps[0].prompt: `later` comes later; only steps that come before can be read",
             "E steps[1].then[0].prompt: `choice` is not done while its own steps are; its output is there when all of its steps are done",
@@ -275,7 +284,8 @@ fn steps_are_read_when_they_are_done() {
             "E steps[2].branches.b[0].prompt: `one` is in another branch of `both`, at the same time; read it behind `both`",
             "W steps[3].prompt: the step `yes` may not have run; ask `yes is defined` first",
             "W outputs.result: the step `inside` may not have run; ask `inside is defined` first",
-        ]
+        ],
+        "steps",
     );
 }
 
@@ -430,9 +440,9 @@ fn version_1_0_is_read_by_its_own_rules() {
         Step::condition("k", "d.text == \"x\"").then([model("l", "x")]),
         Step::condition("m", "first.text").then([model("n", "x")]),
     ]);
-    assert_eq!(
-        lines(&made),
-        [
+    agree(
+        &lines(&made),
+        &[
             "W steps[1].prompt: `{first.txt}` stays as it is written: `first` has no `txt`; did you mean `text`?",
             "W steps[1].prompt: `{frist.text}` stays as it is written: there is no step `frist`; did you mean `first`?",
             "W steps[1].prompt: `{second.text}` stays as it is written: `second` cannot read its own output; only steps that come before can be read",
@@ -441,6 +451,7 @@ fn version_1_0_is_read_by_its_own_rules() {
             "E steps[6].if: `third.stdout` is a text, which is neither less nor greater than 3",
             "W steps[7].if: the step `d` may not have run",
             "E steps[8].if: one of `==`, `!=`, `>`, `>=`, `<`, `<=` is missing; version 1.0 compares a field with a literal, as in `triage.severity == \"high\"`",
-        ]
+        ],
+        "steps",
     );
 }
