@@ -16,7 +16,7 @@ use crate::testing::ScriptedModel;
 #[tokio::test]
 async fn s3_4_steps_are_done_in_order_and_read_what_earlier_ones_gave() {
     let ground = Ground::new();
-    let model = ScriptedModel::new().answer(answer(json!({ "severity": "high", "confidence": 0.9 })));
+    let model = ScriptedModel::new().answer(answer(&json!({ "severity": "high", "confidence": 0.9 })));
     let workflow = Workflow::new("triage")
         .step(Step::model("triage", model.clone()).prompt("Sort: {{ input }}").output_spec(triage()))
         .step(
