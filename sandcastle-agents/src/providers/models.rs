@@ -142,7 +142,7 @@ fn compatible(spec: &ModelSpec, key: Option<ApiKey>) -> Made {
         return Err(refused(spec, "nobody knows where its server is")
             .with_hint("say it with `base_url`, such as `http://127.0.0.1:8000/v1`"));
     };
-    let model = key.into_iter().fold(OpenAiCompatible::new(base, &spec.name), OpenAiCompatible::key);
+    let model = key.into_iter().fold(OpenAiCompatible::new(&spec.name, base), OpenAiCompatible::key);
     Ok(told!(model, spec))
 }
 
