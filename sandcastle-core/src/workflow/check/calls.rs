@@ -26,7 +26,8 @@ pub(super) fn filter<'c>(reader: &mut Reader<'_, 'c, '_>, filter: &Spanned<Filte
         let wanted = wanted(known.takes);
         let message =
             format!("`{}` takes {wanted}, and {} is {}", known.name, named(expr), value.described());
-        let hint = (known.takes == Takes::Text).then(|| "`|string` makes a text of anything".to_owned());
+        let is_text = known.takes == Takes::Text;
+        let hint = if is_text { "`|string` makes a text of anything" } else { "leave the filter out" };
         reader.error(at, message, hint);
         return Shape::unknown();
     }
@@ -135,11 +136,7 @@ fn follow<'c>(reader: &mut Reader<'_, 'c, '_>, item: Shape<'c>, path: &str, offs
         shape = reader.within(&shape, name, "an item", offset);
         if shape.absent.take().is_some() {
             let message = format!("`{name}` may not be there in each of the items");
-            reader.warning(
-                offset,
-                message,
-                Some("go through them with `{% for %}`, and give it a default".to_owned()),
-            );
+            reader.warning(offset, message, "go through them with `{% for %}`, and give it a default");
         }
     }
     shape
@@ -164,7 +161,7 @@ pub(super) fn test<'c>(
         if !shape.is_open() && !takes(wants, shape) {
             let message =
                 format!("`{}` takes {}, and {what} is {}", test.name, wanted(wants), shape.described());
-            reader.error(at, message, None);
+            reader.error(at, message, "leave the test out");
         }
     }
     Shape::boolean()

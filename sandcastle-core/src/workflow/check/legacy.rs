@@ -13,21 +13,15 @@ use super::shape::{Absence, Kinds, Shape};
 pub(super) fn template(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {
     let mut remarks = Vec::new();
     for place in placeholders(source) {
-        let message = match look(scope, place.step, place.field, place.offset + 1) {
-            Ok(shape) if !shape.is_open() && !is_scalar(&shape) => (
-                format!(
-                    "`{}.{}` is {}, and only scalars are filled in",
-                    place.step,
-                    place.field,
-                    shape.described()
-                ),
-                None,
-            ),
+        let (message, hint) = match look(scope, place.step, place.field, place.offset) {
+            Ok(shape) if !shape.is_open() && !is_scalar(&shape) => {
+                let is = format!("`{}.{}` is {}", place.step, place.field, shape.described());
+                (is, "only scalars are filled in".to_owned())
+            }
             Ok(_) => continue,
             Err(remark) => (remark.message, remark.hint),
         };
-        let message_of = |message: String| format!("`{}` stays as it is written: {message}", place.written);
-        let (message, hint) = (message_of(message.0), message.1);
+        let message = format!("`{}` stays as it is written: {message}", place.written);
         remarks.push(Remark { severity: Severity::Warning, offset: place.offset, message, hint });
     }
     remarks
@@ -57,7 +51,8 @@ pub(super) fn condition(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if let Ok(Some(Absence::NotRun(step))) = scope.root(test.step).map(|output| output.absent) {
         let message = format!("the step `{step}` may not have run");
-        remarks.push(Remark { severity: Severity::Warning, offset: test.offset, message, hint: None });
+        let hint = "the workflow fails then; put the condition behind it".to_owned();
+        remarks.push(Remark { severity: Severity::Warning, offset: test.offset, message, hint });
     }
     if shape.is_open() || (if equality { equal } else { ordered }) {
         return remarks;
@@ -65,14 +60,15 @@ pub(super) fn condition(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {
     let never = if equality { "which never equals" } else { "which is neither less nor greater than" };
     let message =
         format!("`{}.{}` is {}, {never} {}", test.step, test.field, shape.described(), test.literal);
-    remarks.push(Remark { severity: Severity::Error, offset: test.offset, message, hint: None });
+    let hint = format!("compare it with {}", shape.described());
+    remarks.push(Remark { severity: Severity::Error, offset: test.offset, message, hint });
     remarks
 }
 
 /// What a field is, or why it cannot be read.
 fn look<'c>(scope: &Scope<'c, '_>, step: &str, field: &str, offset: usize) -> Result<Shape<'c>, Remark> {
     let error = |message, hint| Remark { severity: Severity::Error, offset, message, hint };
-    let output = scope.root(step).map_err(|unknown| error(unknown.message, Some(unknown.hint)))?;
+    let output = scope.root(step).map_err(|unknown| error(unknown.message, unknown.hint))?;
     let mut reader = Reader::new(scope);
     let shape = reader.within(&output, field, &format!("`{step}`"), offset);
     match reader.remarks.pop() {

@@ -4,7 +4,7 @@ use minijinja::machinery::ast::{Expr, GetAttr, GetItem, Slice};
 
 use super::super::expression::{instead_of, offset_of, shortened};
 use super::guards::Fact;
-use super::naming::named;
+use super::naming::{ITEMS, named};
 use super::operators::item_of;
 use super::reader::Reader;
 use super::schema::{self, Found};
@@ -16,7 +16,7 @@ impl<'c> Reader<'_, 'c, '_> {
             return match self.scope.facts_of(field.name) {
                 Ok(shape) => self.knowledge_of(expr, shape),
                 Err(unknown) => {
-                    self.error(offset_of(expr), unknown.message, Some(unknown.hint));
+                    self.error(offset_of(expr), unknown.message, unknown.hint);
                     Shape::unknown()
                 }
             };
@@ -32,7 +32,11 @@ impl<'c> Reader<'_, 'c, '_> {
             return Shape::unknown();
         }
         if base.objects.is_empty() {
-            self.error(offset, format!("{of} is {}, which has no fields", base.described()), None);
+            self.error(
+                offset,
+                format!("{of} is {}, which has no fields", base.described()),
+                "only objects have fields",
+            );
             return Shape::unknown();
         }
         let (mut found, mut known): (Option<Shape<'c>>, Vec<&'c str>) = (None, Vec::new());
@@ -48,7 +52,7 @@ impl<'c> Reader<'_, 'c, '_> {
             self.error(
                 offset,
                 format!("{of} has no `{}`", shortened(name)),
-                Some(instead_of(name, known.iter().copied())),
+                instead_of(name, known.iter().copied()),
             );
             return Shape::unknown();
         };
@@ -82,11 +86,15 @@ impl<'c> Reader<'_, 'c, '_> {
             return Shape::unknown();
         }
         if !kinds.list && !kinds.text {
-            self.error(offset, format!("{of} is {}, which has no items", base.described()), None);
+            self.error(offset, format!("{of} is {}, which has no items", base.described()), ITEMS);
             return Shape::unknown();
         }
         if !key.is_open() && !key.kinds().number {
-            self.error(offset, format!("an item of a list has a number, not {}", key.described()), None);
+            self.error(
+                offset,
+                format!("an item of a list has a number, not {}", key.described()),
+                "as in `items[0]`",
+            );
         }
         let shape = item_of(&base);
         let Some(index) = index else { return shape };
@@ -113,14 +121,14 @@ impl<'c> Reader<'_, 'c, '_> {
                 self.error(
                     offset_of(bound),
                     format!("a slice needs integers, not {}", number.described()),
-                    None,
+                    "as in `text[:100]`",
                 );
             }
         }
         let kinds = base.kinds();
         if !base.is_open() && !base.null && !kinds.list && !kinds.text {
             let message = format!("{} is {}, which has no items", named(&slice.expr), base.described());
-            self.error(offset_of(&slice.expr), message, None);
+            self.error(offset_of(&slice.expr), message, ITEMS);
         }
         let lists =
             if base.lists.is_empty() { Vec::new() } else { vec![Items::Each(Box::new(item_of(&base)))] };

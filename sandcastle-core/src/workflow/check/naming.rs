@@ -5,6 +5,9 @@ use minijinja::machinery::ast::Expr;
 use super::super::expression::shortened;
 use super::shape::Absence;
 
+/// What has items.
+pub(super) const ITEMS: &str = "only lists, objects and texts have items";
+
 /// Names an expression in a message.
 pub(super) fn named(expr: &Expr<'_>) -> String {
     match spelt(expr) {

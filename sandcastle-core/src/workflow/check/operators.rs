@@ -110,13 +110,13 @@ fn never(
     let and_other =
         if is_literal(other) { kind.described() } else { format!("{}, {}", named(other), kind.described()) };
     if comparison == Comparison::Equality && (shape.null || kind.null) && is_none(left.0, right.0) {
-        return reader.warning(offset_of(at), format!("{is}, and never null"), None);
+        return reader.warning(offset_of(at), format!("{is}, and never null"), "leave it out");
     }
     let message = match comparison {
         Comparison::Order => format!("{is}, which is neither less nor greater than {and_other}"),
         _ => format!("{is}, which never equals {and_other}"),
     };
-    reader.error(offset_of(at), message, None);
+    reader.error(offset_of(at), message, format!("compare it with {}", shape.described()));
 }
 
 fn is_none(left: &Expr<'_>, right: &Expr<'_>) -> bool {
@@ -134,7 +134,7 @@ fn disjoint(reader: &mut Reader<'_, '_, '_>, left: Side<'_, '_, '_>, right: Side
         if is_literal(left.0) { (other, one, right.0, left.0) } else { (one, other, left.0, right.0) };
     let written = written.first().map(String::as_str).unwrap_or_default();
     let message = format!("{} is never `{}`", named(subject), shortened(written));
-    reader.error(offset_of(at), message, Some(instead_of(written, known.iter().map(String::as_str))));
+    reader.error(offset_of(at), message, instead_of(written, known.iter().map(String::as_str)));
 }
 
 fn membership(reader: &mut Reader<'_, '_, '_>, left: Side<'_, '_, '_>, right: Side<'_, '_, '_>) {
@@ -152,7 +152,7 @@ fn membership(reader: &mut Reader<'_, '_, '_>, left: Side<'_, '_, '_>, right: Si
     }
     if !kinds.text && !kinds.list && !kinds.object {
         let message = format!("{} is {}, which nothing can be in", named(right.0), holder.described());
-        return reader.error(offset_of(right.0), message, None);
+        return reader.error(offset_of(right.0), message, "`in` looks into a list, an object or a text");
     }
     let texts = Kinds { text: true, ..Kinds::default() };
     let fits = (!kinds.text && !kinds.object) || one.kinds().meet(texts);
@@ -165,7 +165,7 @@ fn membership(reader: &mut Reader<'_, '_, '_>, left: Side<'_, '_, '_>, right: Si
     if !one.is_open() && !one.null && !fits {
         let message =
             format!("{} is {}, which is never in {}", named(left.0), one.described(), holder.described());
-        return reader.error(offset_of(left.0), message, None);
+        return reader.error(offset_of(left.0), message, "compare what is alike");
     }
     if kinds.list && !kinds.text && !kinds.object && !matches!(right.0, Expr::List(_)) {
         disjoint(reader, left, (right.0, &item));
@@ -215,7 +215,7 @@ fn arithmetic<'c>(
     }
     if shape.kinds() == Kinds::default() {
         let message = format!("{} and {} do not go together here", one.described(), other.described());
-        let hint = (a.text || b.text).then(|| "`|string` makes a text of anything".to_owned());
+        let hint = if a.text || b.text { "`|string` makes a text of anything" } else { "numbers do" };
         reader.error(offset_of(right.0), message, hint);
         return Shape::unknown();
     }
@@ -231,7 +231,7 @@ pub(super) fn arithmetic_of_one<'c>(
         reader.error(
             offset_of(expr),
             format!("{} is {}, not a number", named(expr), operand.described()),
-            None,
+            "only numbers have a sign",
         );
         return Shape::unknown();
     }

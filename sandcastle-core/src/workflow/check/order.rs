@@ -127,10 +127,7 @@ impl<'f> Order<'f> {
                 Severity::Error => Finding::error(path, place, remark.message),
                 Severity::Warning => Finding::warning(path, place, remark.message),
             };
-            self.found.push(match remark.hint {
-                Some(hint) => finding.with_hint(hint),
-                None => finding,
-            });
+            self.found.push(finding.with_hint(remark.hint));
         }
     }
 }

@@ -10,7 +10,7 @@ use super::super::expression::{LOOP, offset_of};
 use super::super::finding::Severity;
 use super::calls;
 use super::guards::{self, Fact};
-use super::naming::{absent, named};
+use super::naming::{ITEMS, absent, named};
 use super::operators;
 use super::scope::Scope;
 use super::shape::{Fields, Items, Shape};
@@ -22,7 +22,7 @@ pub(super) struct Remark {
     /// The byte of the source where it is written.
     pub(super) offset: usize,
     pub(super) message: String,
-    pub(super) hint: Option<String>,
+    pub(super) hint: String,
 }
 
 /// A name that a loop gives.
@@ -72,7 +72,7 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
         let kinds = list.kinds();
         if !(list.is_open() || list.null || kinds.list || kinds.object || kinds.text) {
             let message = format!("{} is {}, which has no items", named(&each.iter), list.described());
-            self.error(offset_of(&each.iter), message, None);
+            self.error(offset_of(&each.iter), message, ITEMS);
         }
         let before = self.locals.len();
         self.loops += 1;
@@ -136,7 +136,7 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
         let mut shape = self.look(expr);
         if let Some(absence) = shape.absent.take() {
             let (message, hint) = absent(&named(expr), &absence);
-            self.warning(offset_of(expr), message, Some(hint));
+            self.warning(offset_of(expr), message, hint);
         }
         shape
     }
@@ -149,17 +149,21 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
             // Nothing is known.
         } else if shape.boolean.is_none() {
             let message = format!("the condition gives {}, never true or false", shape.described());
-            self.error(offset_of(test), message, Some("compare it with something".to_owned()));
+            self.error(offset_of(test), message, "compare it with something");
         } else if others.null || others.kinds() != Shape::default().kinds() {
             let message = format!("the condition may give {}, not only true or false", others.described());
-            self.warning(offset_of(test), message, Some("compare it with something".to_owned()));
+            self.warning(offset_of(test), message, "compare it with something");
         }
         self.constant(test, &shape);
     }
 
     fn constant(&mut self, test: &Expr<'_>, shape: &Shape<'c>) {
         if let Some(answer) = operators::always(test, shape) {
-            self.warning(offset_of(test), format!("this is always {answer}"), None);
+            self.warning(
+                offset_of(test),
+                format!("this is always {answer}"),
+                "leave it out, or compare something else",
+            );
         }
     }
 
@@ -247,7 +251,7 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
         match self.scope.root(name) {
             Ok(shape) => self.knowledge_of(expr, shape),
             Err(unknown) => {
-                self.error(offset_of(expr), unknown.message, Some(unknown.hint));
+                self.error(offset_of(expr), unknown.message, unknown.hint);
                 Shape::unknown()
             }
         }
@@ -294,12 +298,12 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
         self.locals.iter().any(|local| local.name == name)
     }
 
-    pub(super) fn error(&mut self, offset: usize, message: String, hint: Option<String>) {
-        self.remarks.push(Remark { severity: Severity::Error, offset, message, hint });
+    pub(super) fn error(&mut self, offset: usize, message: String, hint: impl Into<String>) {
+        self.remarks.push(Remark { severity: Severity::Error, offset, message, hint: hint.into() });
     }
 
-    pub(super) fn warning(&mut self, offset: usize, message: String, hint: Option<String>) {
-        self.remarks.push(Remark { severity: Severity::Warning, offset, message, hint });
+    pub(super) fn warning(&mut self, offset: usize, message: String, hint: impl Into<String>) {
+        self.remarks.push(Remark { severity: Severity::Warning, offset, message, hint: hint.into() });
     }
 }
 

@@ -31,16 +31,12 @@ struct Structure<'w, 'f> {
 }
 
 impl<'w> Structure<'w, '_> {
-    fn error(&mut self, path: impl Into<String>, place: Option<Place>, message: impl Into<String>) {
-        self.found.push(Finding::error(path, place, message));
-    }
-
-    fn error_with(
+    fn error(
         &mut self,
         path: impl Into<String>,
         place: Option<Place>,
         message: impl Into<String>,
-        hint: &str,
+        hint: impl Into<String>,
     ) {
         self.found.push(Finding::error(path, place, message).with_hint(hint));
     }
@@ -48,13 +44,18 @@ impl<'w> Structure<'w, '_> {
     fn whole(&mut self) {
         let threshold = self.workflow.guardrails.confidence_threshold;
         if threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
-            self.error("guardrails.confidence_threshold", None, "`confidence_threshold` is from 0 to 1");
+            self.error(
+                "guardrails.confidence_threshold",
+                None,
+                "`confidence_threshold` is from 0 to 1",
+                "such as 0.7",
+            );
         }
         if self.workflow.max_parallel == Some(0) {
-            self.error("max_parallel", None, "`max_parallel` is at least 1");
+            self.error("max_parallel", None, "`max_parallel` is at least 1", "leave it out for 4");
         }
         if self.workflow.steps.is_empty() {
-            self.error("steps", None, "a workflow has at least one step");
+            self.error("steps", None, "a workflow has at least one step", "add one");
         }
     }
 
@@ -67,13 +68,14 @@ impl<'w> Structure<'w, '_> {
                     "the name `{}` has other characters than letters, digits and `_`",
                     shortened(&var.name)
                 );
-                self.error(path.clone(), var.place, message);
+                self.error(path.clone(), var.place, message, "choose another name");
             }
             if names.contains(&var.name.as_str()) {
                 self.error(
                     path.clone(),
                     var.place,
                     format!("there are two variables `{}`", shortened(&var.name)),
+                    "choose another name",
                 );
             }
             names.push(var.name.as_str());
@@ -85,12 +87,22 @@ impl<'w> Structure<'w, '_> {
         match (jsonschema::validator_for(schema), default) {
             (Err(error), _) => {
                 let message: String = error.to_string().chars().take(200).collect();
-                self.error(path, place, format!("this is no JSON Schema: {message}"));
+                self.error(
+                    path,
+                    place,
+                    format!("this is no JSON Schema: {message}"),
+                    "as in `{ type: string }`",
+                );
             }
             (Ok(validator), Some(default)) => {
                 if let Err(error) = validator.validate(default) {
                     let message: String = error.to_string().chars().take(200).collect();
-                    self.error(path, place, format!("the default does not fit: {message}"));
+                    self.error(
+                        path,
+                        place,
+                        format!("the default does not fit: {message}"),
+                        "change the default, or the schema",
+                    );
                 }
             }
             (Ok(_), None) => {}
@@ -102,12 +114,12 @@ impl<'w> Structure<'w, '_> {
             let path = format!("{path}[{index}]");
             if depth > MAX_DEPTH {
                 let message = format!("conditions and parallel steps are more than {MAX_DEPTH} levels deep");
-                return self.error_with(path, step.place, message, "split the workflow");
+                return self.error(path, step.place, message, "split the workflow");
             }
             self.name(step, &path);
             for method in &step.misplaced {
                 let message = format!("`{method}` does not belong to {}", kind_of(step));
-                self.error(path.clone(), step.place, message);
+                self.error(path.clone(), step.place, message, "leave it out");
             }
             self.kind(step, &path);
             self.contract(step, &path);
@@ -128,30 +140,25 @@ impl<'w> Structure<'w, '_> {
         let shown = shortened(name);
         if !is_name(name) {
             let hint = "a name has letters, digits and `_`, and does not begin with a digit";
-            self.error_with(path, step.place, format!("`{shown}` is no name of a step"), hint);
+            self.error(path, step.place, format!("`{shown}` is no name of a step"), hint);
         } else if RESERVED.contains(&name) {
-            self.error_with(
+            self.error(
                 path,
                 step.place,
                 format!("expressions know `{name}` as something else"),
                 "choose another name",
             );
         } else if WORDS.contains(&name) {
-            self.error_with(
-                path,
-                step.place,
-                format!("`{name}` is a word of expressions"),
-                "choose another name",
-            );
+            self.error(path, step.place, format!("`{name}` is a word of expressions"), "choose another name");
         }
         match self.names.get(name) {
             Some((_, Some(place))) => {
                 let message = format!("there is a step `{shown}` already, in line {}", place.line);
-                self.error_with(path, step.place, message, "names are unique in the whole workflow");
+                self.error(path, step.place, message, "names are unique in the whole workflow");
             }
             Some((first, None)) => {
                 let message = format!("there is a step `{shown}` already, `{first}`");
-                self.error_with(path, step.place, message, "names are unique in the whole workflow");
+                self.error(path, step.place, message, "names are unique in the whole workflow");
             }
             None => drop(self.names.insert(name, (path.to_owned(), step.place))),
         }
@@ -161,13 +168,13 @@ impl<'w> Structure<'w, '_> {
         let at = step.place;
         match &step.kind {
             StepKind::Model(model) if model.prompt.source.trim().is_empty() => {
-                self.error(format!("{path}.prompt"), at, "the prompt is empty");
+                self.error(format!("{path}.prompt"), at, "the prompt is empty", "say what there is to do");
             }
             StepKind::Model(_) | StepKind::Approval(_) => {}
             StepKind::Agent(agent) => self.agent(step, agent, path),
             StepKind::Tool(tool) => {
                 if tool.argv.first().is_none_or(|program| program.source.trim().is_empty()) {
-                    self.error_with(
+                    self.error(
                         format!("{path}.run"),
                         at,
                         "no program is named",
@@ -178,7 +185,12 @@ impl<'w> Structure<'w, '_> {
             }
             StepKind::Condition(choice) => {
                 if choice.then.is_empty() && choice.otherwise.is_empty() {
-                    self.error(path, at, "there is no step behind the condition");
+                    self.error(
+                        path,
+                        at,
+                        "there is no step behind the condition",
+                        "add steps to `then` or to `else`",
+                    );
                 }
             }
             StepKind::Parallel(parallel) => self.parallel(parallel, path, at),
@@ -188,10 +200,10 @@ impl<'w> Structure<'w, '_> {
     fn agent(&mut self, step: &Step, agent: &'w AgentStep, path: &str) {
         let at = step.place;
         if agent.prompt.source.trim().is_empty() {
-            self.error(format!("{path}.prompt"), at, "the prompt is empty");
+            self.error(format!("{path}.prompt"), at, "the prompt is empty", "say what there is to do");
         }
         if matches!(&agent.branching, Branching::Branch(name) if name.trim().is_empty()) {
-            self.error_with(
+            self.error(
                 format!("{path}.branch"),
                 at,
                 "the branch has no name",
@@ -199,10 +211,15 @@ impl<'w> Structure<'w, '_> {
             );
         }
         match agent.max_iterations {
-            Some(0) => self.error(format!("{path}.max_iterations"), at, "`max_iterations` is at least 1"),
+            Some(0) => self.error(
+                format!("{path}.max_iterations"),
+                at,
+                "`max_iterations` is at least 1",
+                "leave it out for 1",
+            ),
             Some(count) if count > 1 && step.contract.is_some() => {
                 let message = "an agent whose output has a schema has one iteration";
-                self.error_with(format!("{path}.max_iterations"), at, message, "leave `max_iterations` out");
+                self.error(format!("{path}.max_iterations"), at, message, "leave `max_iterations` out");
             }
             _ => {}
         }
@@ -213,29 +230,40 @@ impl<'w> Structure<'w, '_> {
         for (name, text) in env {
             if !is_name(name) {
                 let message = format!("`{}` is no name of an environment variable", shortened(name));
-                self.error(format!("{path}.env"), text.place(0).or(place), message);
+                let hint = "a name has letters, digits and `_`, and does not begin with a digit";
+                self.error(format!("{path}.env"), text.place(0).or(place), message, hint);
             }
         }
     }
 
     fn parallel(&mut self, step: &'w ParallelStep, path: &str, place: Option<Place>) {
         if step.branches.is_empty() {
-            self.error(format!("{path}.branches"), place, "there is no branch");
+            self.error(format!("{path}.branches"), place, "there is no branch", "add branches with steps");
         }
         if step.limit == Some(0) {
-            self.error(format!("{path}.limit"), place, "`limit` is at least 1");
+            self.error(
+                format!("{path}.limit"),
+                place,
+                "`limit` is at least 1",
+                "leave it out for the limit of the workflow",
+            );
         }
         for (index, branch) in step.branches.iter().enumerate() {
             let (name, place) = (shortened(&branch.name), branch.place.or(place));
             let path = format!("{path}.branches.{name}");
             if branch.name.trim().is_empty() {
-                self.error(path.clone(), place, "a branch needs a name");
+                self.error(path.clone(), place, "a branch needs a name", "name it");
             }
             if branch.steps.is_empty() {
-                self.error(path.clone(), place, format!("the branch `{name}` has no step"));
+                self.error(
+                    path.clone(),
+                    place,
+                    format!("the branch `{name}` has no step"),
+                    "add one, or leave the branch out",
+                );
             }
             if step.branches[..index].iter().any(|other| other.name == branch.name) {
-                self.error(path, place, format!("there are two branches `{name}`"));
+                self.error(path, place, format!("there are two branches `{name}`"), "choose another name");
             }
         }
     }
@@ -246,7 +274,7 @@ impl<'w> Structure<'w, '_> {
             return;
         }
         let message = format!("the output of {} has its own schema", kind_of(step));
-        self.error_with(
+        self.error(
             format!("{path}.output_schema"),
             contract.place.or(step.place),
             message,
@@ -261,17 +289,17 @@ impl<'w> Structure<'w, '_> {
         let path = format!("{path}.confidence_gate");
         if self.workflow.guardrails.confidence_threshold.is_none() {
             let hint = "set `guardrails.confidence_threshold`, from 0 to 1";
-            self.error_with(path.clone(), step.place, "there is no threshold for this gate", hint);
+            self.error(path.clone(), step.place, "there is no threshold for this gate", hint);
         }
         let hint = "the schema of its output needs a required `confidence`, a number without a default";
         match (&step.contract, &step.kind) {
             (Some(contract), _) => {
                 if let Some(problem) = confidence_problem(contract.schema()) {
-                    self.error_with(path, contract.place.or(step.place), problem, hint);
+                    self.error(path, contract.place.or(step.place), problem, hint);
                 }
             }
             (None, StepKind::Model(_)) => {}
-            (None, _) => self.error_with(path, step.place, "this step has no confidence", hint),
+            (None, _) => self.error(path, step.place, "this step has no confidence", hint),
         }
     }
 }

@@ -23,6 +23,7 @@ use std::path::Path as FilePath;
 use serde_json::Value;
 
 use self::files::{Folder, NoFolder, PromptFiles, read_bounded};
+use self::hold::Extent;
 use self::report::{Path, Report};
 use self::tree::{Content, Node};
 use super::definition::{Workflow, WorkflowVersion};
@@ -103,12 +104,12 @@ impl Workflow {
             return (None, report.into_findings());
         };
         // Where a part of the document could not be read, nobody knows what else is there.
-        let is_whole = report.count() == 0;
+        let is_unread = report.count() > 0;
         let version = version(&root);
-        hold::hold(&root, version, &mut report);
+        let extent = hold::hold(&root, version, &mut report);
         let mut workflow = build::build(&root, version, files, &mut report);
         workflow.source = Some(text.to_owned());
-        if is_whole {
+        if !is_unread && extent == Extent::Bounded {
             // What the structure has made wrong is not said again in other words.
             let more = workflow.check().0.into_iter().filter(|finding| !report.covers(&finding.path));
             let more: Vec<_> = more.map(|finding| located(finding, &root)).collect();

@@ -105,19 +105,17 @@ pub(crate) fn comparison(source: &str) -> Result<Comparison<'_>, Flaw> {
     let Some((step, field)) =
         rest[..end].split_once('.').filter(|(step, field)| is_name(step) && is_name(field))
     else {
-        return Err(Flaw::new(offset, "a condition begins with a step and one of its fields").with_hint(hint));
+        return Err(Flaw::new(offset, "a condition begins with a step and one of its fields", hint));
     };
     let behind = rest[end..].trim_start();
     let at = source.len() - behind.len();
     let Some((sign, operator)) = OPERATORS.iter().find(|(sign, _)| behind.starts_with(sign)) else {
-        return Err(Flaw::new(at, "one of `==`, `!=`, `>`, `>=`, `<`, `<=` is missing").with_hint(hint));
+        return Err(Flaw::new(at, "one of `==`, `!=`, `>`, `>=`, `<`, `<=` is missing", hint));
     };
     let word = behind[sign.len()..].trim();
     let Some(literal) = literal(word) else {
         let at = at + sign.len();
-        return Err(
-            Flaw::new(at, "a text in quotes, a number, `true`, `false` or `null` is missing").with_hint(hint)
-        );
+        return Err(Flaw::new(at, "a text in quotes, a number, `true`, `false` or `null` is missing", hint));
     };
     Ok(Comparison { offset, step, field, operator: *operator, literal })
 }

@@ -9,6 +9,9 @@ use super::language::{FILTERS, LOOP, TESTS, filter_named, test_named};
 use super::nearest::instead_of;
 use super::syntax::{Flaw, range};
 
+/// The statements that there are.
+const STATEMENTS: &str = "there are `{% if %}`, `{% for %}`, `{% raw %}` and comments";
+
 /// Walks over a tree and collects what is not allowed.
 #[derive(Default)]
 pub(super) struct Rules<'s> {
@@ -59,7 +62,7 @@ impl<'s> Rules<'s> {
                 unreachable_patterns,
                 reason = "which statements there are depends on the features of the parser"
             )]
-            _ => self.flaws.push(Flaw::new(0, "only `{% if %}`, `{% for %}` and `{% raw %}` are known")),
+            _ => self.flaws.push(refused(0, "such statements", STATEMENTS)),
         }
     }
 
@@ -71,7 +74,11 @@ impl<'s> Rules<'s> {
             Expr::Tuple(tuple) => tuple.items.iter().for_each(|item| self.target(item)),
             other => {
                 let message = format!("a loop needs a name, not this {}", other.description());
-                self.flaws.push(Flaw::new(range(other.span()).start, message));
+                self.flaws.push(Flaw::new(
+                    range(other.span()).start,
+                    message,
+                    "as in `{% for item in items %}`",
+                ));
             }
         }
     }
@@ -88,14 +95,18 @@ impl<'s> Rules<'s> {
             Expr::UnaryOp(unary) => self.expression(&unary.expr),
             Expr::BinOp(binary) => {
                 if matches!(binary.op, BinOpKind::Concat) {
-                    let flaw = refused(range(binary.right.span()).start, "`~`");
-                    self.flaws.push(flaw.with_hint("write `{{ a }}{{ b }}`, or `+` between texts"));
+                    let hint = "write `{{ a }}{{ b }}`, or `+` between texts";
+                    self.flaws.push(refused(range(binary.right.span()).start, "`~`", hint));
                 }
                 // What is made of literals alone is computed when it is compiled, and nobody pays for that.
                 if matches!(binary.op, BinOpKind::Mul)
                     && (holds_list(&binary.left) || holds_list(&binary.right))
                 {
-                    self.flaws.push(refused(range(binary.right.span()).start, "`*` of lists"));
+                    self.flaws.push(refused(
+                        range(binary.right.span()).start,
+                        "`*` of lists",
+                        "`*` takes numbers",
+                    ));
                 }
                 self.expression(&binary.left);
                 self.expression(&binary.right);
@@ -111,7 +122,11 @@ impl<'s> Rules<'s> {
                     Some(expr) => self.expression(expr),
                     None => {
                         let at = range(choice.span()).end;
-                        self.flaws.push(Flaw::new(at, "`if` within an expression needs an `else`"));
+                        self.flaws.push(Flaw::new(
+                            at,
+                            "`if` within an expression needs an `else`",
+                            "as in `a if b else c`",
+                        ));
                     }
                 }
             }
@@ -123,8 +138,8 @@ impl<'s> Rules<'s> {
                 self.expression(&item.subscript_expr);
             }
             Expr::Call(call) => {
-                let flaw = refused(range(call.expr.span()).start, "functions");
-                self.flaws.push(flaw.with_hint("filters stand behind `|`, as in `title|upper`"));
+                let hint = "filters stand behind `|`, as in `title|upper`";
+                self.flaws.push(refused(range(call.expr.span()).start, "functions", hint));
             }
             Expr::List(list) => list.items.iter().for_each(|item| self.expression(item)),
             Expr::Tuple(tuple) => tuple.items.iter().for_each(|item| self.expression(item)),
@@ -136,8 +151,8 @@ impl<'s> Rules<'s> {
         self.expression(&field.expr);
         if matches!(&field.expr, Expr::Var(name) if name.id == "loop") && !LOOP.contains(&field.name) {
             let at = range(field.span()).end.saturating_sub(field.name.len());
-            let flaw = Flaw::new(at, format!("`loop` has no `{}`", field.name));
-            self.flaws.push(flaw.with_hint(instead_of(field.name, LOOP.iter().copied())));
+            let hint = instead_of(field.name, LOOP.iter().copied());
+            self.flaws.push(Flaw::new(at, format!("`loop` has no `{}`", field.name), hint));
         }
     }
 
@@ -147,15 +162,15 @@ impl<'s> Rules<'s> {
         match filter_named(filter.name) {
             Some(known) => {
                 if known.name == "map" && filter.args.is_empty() {
-                    let flaw = Flaw::new(at, "`map` needs `attribute`");
-                    self.flaws.push(flaw.with_hint("as in `issues|map(attribute=\"title\")`"));
+                    let hint = "as in `issues|map(attribute=\"title\")`";
+                    self.flaws.push(Flaw::new(at, "`map` needs `attribute`", hint));
                 }
                 self.arguments(at, filter.name, &filter.args, known.arguments, known.named);
             }
             None => {
                 let names = FILTERS.iter().map(|filter| filter.name);
-                let flaw = Flaw::new(at, format!("there is no filter `{}`", filter.name));
-                self.flaws.push(flaw.with_hint(instead_of(filter.name, names)));
+                let hint = instead_of(filter.name, names);
+                self.flaws.push(Flaw::new(at, format!("there is no filter `{}`", filter.name), hint));
             }
         }
     }
@@ -167,8 +182,8 @@ impl<'s> Rules<'s> {
             Some(count) => self.arguments(at, test.name, &test.args, (count, count), &[]),
             None => {
                 let names = TESTS.iter().map(|(name, _)| *name);
-                let flaw = Flaw::new(at, format!("there is no test `{}`", test.name));
-                self.flaws.push(flaw.with_hint(instead_of(test.name, names)));
+                let hint = instead_of(test.name, names);
+                self.flaws.push(Flaw::new(at, format!("there is no test `{}`", test.name), hint));
             }
         }
     }
@@ -191,18 +206,21 @@ impl<'s> Rules<'s> {
                 CallArg::Kwarg("attribute", expr)
                     if named.contains(&"attribute") && text_of(expr).is_none() =>
                 {
-                    self.flaws
-                        .push(Flaw::new(range(expr.span()).start, "`attribute` needs a text in quotes"));
+                    self.flaws.push(Flaw::new(
+                        range(expr.span()).start,
+                        "`attribute` needs a text in quotes",
+                        "as in `attribute=\"title\"`",
+                    ));
                 }
                 CallArg::Kwarg(word, expr) if named.contains(word) => self.expression(expr),
                 CallArg::Kwarg(word, _) => {
-                    let flaw = Flaw::new(at, format!("`{name}` takes no argument `{word}`"));
-                    let hint = (!named.is_empty()).then(|| instead_of(word, named.iter().copied()));
-                    self.flaws.push(Flaw { hint, ..flaw });
+                    let names = named.iter().copied();
+                    let hint =
+                        if named.is_empty() { "leave it out".to_owned() } else { instead_of(word, names) };
+                    self.flaws.push(Flaw::new(at, format!("`{name}` takes no argument `{word}`"), hint));
                 }
                 CallArg::PosSplat(_) | CallArg::KwargSplat(_) => {
-                    let flaw = refused(at, "arguments behind `*`");
-                    self.flaws.push(flaw);
+                    self.flaws.push(refused(at, "arguments behind `*`", "write them one by one"));
                 }
             }
         }
@@ -213,13 +231,16 @@ impl<'s> Rules<'s> {
                 (least, most) if least == most => format!("{least} arguments"),
                 (least, most) => format!("{least} to {most} arguments"),
             };
-            self.flaws.push(Flaw::new(at, format!("`{name}` takes {wanted}, not {count}")));
+            self.flaws.push(Flaw::new(
+                at,
+                format!("`{name}` takes {wanted}, not {count}"),
+                "arguments stand in brackets behind the name",
+            ));
         }
     }
 
     fn refuse<T>(&mut self, node: &Spanned<T>, what: &str) {
-        let flaw = refused(range(node.span()).start, what);
-        self.flaws.push(flaw);
+        self.flaws.push(refused(range(node.span()).start, what, STATEMENTS));
     }
 }
 
@@ -232,8 +253,8 @@ fn holds_list(expr: &Expr<'_>) -> bool {
     }
 }
 
-fn refused(at: usize, what: &str) -> Flaw {
-    Flaw::new(at, format!("workflows have no {what}"))
+fn refused(at: usize, what: &str, hint: &str) -> Flaw {
+    Flaw::new(at, format!("workflows have no {what}"), hint)
 }
 
 /// The text of an expression that is a text in quotes.

@@ -21,24 +21,18 @@ pub(crate) struct Flaw {
     /// What is wrong, a lowercase line without a period.
     pub(crate) message: String,
     /// What to do.
-    pub(crate) hint: Option<String>,
+    pub(crate) hint: String,
 }
 
 impl Flaw {
-    pub(crate) fn new(offset: usize, message: impl Into<String>) -> Self {
-        Self { offset, message: message.into(), hint: None }
-    }
-
-    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
+    pub(crate) fn new(offset: usize, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { offset, message: message.into(), hint: hint.into() }
     }
 }
 
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        self.hint.iter().try_for_each(|hint| write!(f, "; {hint}"))
+        write!(f, "{}; {}", self.message, self.hint)
     }
 }
 
@@ -71,7 +65,8 @@ impl<'s> Template<'s> {
     /// Everything that is wrong with it.
     pub(crate) fn read(source: &'s str) -> Result<Self, Vec<Flaw>> {
         if source.len() > MAX_TEMPLATE {
-            return Err(vec![Flaw::new(0, format!("a template has at most {} KiB", MAX_TEMPLATE / 1024))]);
+            let message = format!("a template has at most {} KiB", MAX_TEMPLATE / 1024);
+            return Err(vec![Flaw::new(0, message, "give the rest to a step as its input")]);
         }
         count(source, Begins::WithText)?;
         let tree =
@@ -112,11 +107,11 @@ impl<'s> Template<'s> {
 pub(crate) fn read_expression(source: &str) -> Result<Expression<'_>, Vec<Flaw>> {
     let begin = source.len() - source.trim_start().len();
     if begin == source.len() {
-        return Err(vec![Flaw::new(0, "an expression is missing")]);
+        return Err(vec![Flaw::new(0, "an expression is missing", "as in `triage.severity == \"high\"`")]);
     }
     if source[begin..].starts_with("{{") || source[begin..].starts_with("{%") {
-        let flaw = Flaw::new(begin, "an expression stands here, not a template");
-        return Err(vec![flaw.with_hint("leave the braces out, as in `triage.severity == \"high\"`")]);
+        let hint = "leave the braces out, as in `triage.severity == \"high\"`";
+        return Err(vec![Flaw::new(begin, "an expression stands here, not a template", hint)]);
     }
     count(source, Begins::WithExpression)?;
     let tree = parse_expr(source).map_err(|error| vec![flaw_of(&error, source.len())])?;
@@ -198,7 +193,7 @@ fn count(source: &str, begins: Begins) -> Result<(), Vec<Flaw>> {
         } else {
             continue;
         };
-        return Err(vec![Flaw::new(at.start, excess)]);
+        return Err(vec![Flaw::new(at.start, excess, "split it")]);
     }
     Ok(())
 }
@@ -208,5 +203,5 @@ fn flaw_of(error: &minijinja::Error, end: usize) -> Flaw {
     let offset = error.range().map_or(0, |range| range.start.min(end));
     let detail = error.detail().unwrap_or("it cannot be read");
     let message: String = detail.chars().flat_map(char::to_lowercase).take(200).collect();
-    Flaw::new(offset, message).with_hint("look at the braces, the quotes, and what stands before")
+    Flaw::new(offset, message, "look at the braces, the quotes, and what stands before")
 }

@@ -1,10 +1,11 @@
 //! What is found in workflows, with its words; and that what is found nothing in runs.
 
 mod generated;
+mod structure;
 
 use serde_json::{Value, json};
 
-use super::super::definition::{Guardrails, Mark, Step, WorkflowVersion};
+use super::super::definition::{Mark, Step};
 use super::super::finding::{Place, Severity};
 use super::*;
 use crate::output::OutputSpec;
@@ -63,11 +64,21 @@ fn lines(workflow: &Workflow) -> Vec<String> {
     findings.as_slice().iter().map(|finding| format!("{} {finding:#}", kind(finding.severity))).collect()
 }
 
+/// Compares what was found with what is expected, whose hints may be left out.
+#[track_caller]
+fn agree(found: &[String], expected: &[impl AsRef<str>], what: &str) {
+    let expected: Vec<_> = expected.iter().map(AsRef::as_ref).collect();
+    let fits = |(found, expected): (&String, &&str)| {
+        found.strip_prefix(expected).is_some_and(|rest| rest.is_empty() || rest.starts_with("; "))
+    };
+    let all_fit = found.len() == expected.len() && found.iter().zip(&expected).all(fits);
+    assert!(all_fit, "{what}: {found:#?} instead of {expected:#?}");
+}
+
 #[track_caller]
 fn finds(template: &str, expected: &[&str]) {
-    let found = lines(&workflow(template));
     let expected: Vec<_> = expected.iter().map(|line| line.replacen(' ', " steps[1].prompt: ", 1)).collect();
-    assert_eq!(found, expected, "{template}");
+    agree(&lines(&workflow(template)), &expected, template);
 }
 
 #[track_caller]
@@ -75,7 +86,7 @@ fn decides(test: &str, expected: &[&str]) {
     let choice = Step::condition("choice", test).then([model("inner", "x")]);
     let found = lines(&Workflow::new("test").var("flag", true).step(triage()).step(choice));
     let expected: Vec<_> = expected.iter().map(|line| line.replacen(' ', " steps[1].if: ", 1)).collect();
-    assert_eq!(found, expected, "{test}");
+    agree(&found, &expected, test);
 }
 
 #[test]
@@ -181,8 +192,7 @@ fn what_never_holds_is_an_error() {
         ("{{ triage.severity is odd }}", "E `odd` takes a number, and `triage.severity` is a text"),
     ] {
         let found = lines(&workflow(template));
-        assert!(!found.is_empty(), "{template}");
-        assert_eq!(found[0], expected.replacen(' ', " steps[1].prompt: ", 1), "{template}");
+        agree(&found[..1], &[expected.replacen(' ', " steps[1].prompt: ", 1)], template);
     }
 }
 
@@ -265,9 +275,9 @@ fn steps_are_read_when_they_are_done() {
         ))
         .step(Step::condition("again", "no is defined").then([model("inside", "{{ no.text }}")]))
         .gives("result", "{{ inside.text }}{{ later.text }}");
-    assert_eq!(
-        lines(&made),
-        [
+    agree(
+        &lines(&made),
+        &[
             "E steps[0].prompt: `later` comes later; only steps that come before can be read",
             "E steps[0].prompt: `later` comes later; only steps that come before can be read",
             "E steps[1].then[0].prompt: `choice` is not done while its own steps are; its output is there when all of its steps are done",
@@ -275,7 +285,8 @@ fn steps_are_read_when_they_are_done() {
             "E steps[2].branches.b[0].prompt: `one` is in another branch of `both`, at the same time; read it behind `both`",
             "W steps[3].prompt: the step `yes` may not have run; ask `yes is defined` first",
             "W outputs.result: the step `inside` may not have run; ask `inside is defined` first",
-        ]
+        ],
+        "steps",
     );
 }
 
@@ -291,156 +302,4 @@ fn findings_stand_at_the_very_word() {
     }
     let places: Vec<_> = made.check().as_slice().iter().map(|finding| finding.place.unwrap()).collect();
     assert_eq!(places, [Place { line: 11, column: 19 }, Place { line: 11, column: 52 }]);
-}
-
-#[test]
-fn structure_is_held_to_the_rules() {
-    let fine = || model("fine", "x");
-    let gated = |schema: Value| typed("gated", schema).confidence_gate();
-    let confident = |more: Value, required: Value| json!({ "type": "object", "properties": { "confidence": more, "a": { "type": "string" } }, "required": required });
-    let with_threshold = |step| Workflow::new("w").guardrails(Guardrails::new(0.5)).step(step);
-    for (made, expected) in [
-        (Workflow::new("w"), "E steps: a workflow has at least one step"),
-        (Workflow::new("w").step(model("1st", "x")), "E steps[0]: `1st` is no name of a step"),
-        (
-            Workflow::new("w").step(model("input", "x")),
-            "E steps[0]: expressions know `input` as something else",
-        ),
-        (Workflow::new("w").step(model("loop", "x")), "E steps[0]: `loop` is a word of expressions"),
-        (
-            Workflow::new("w").step(fine()).step(fine()),
-            "E steps[1]: there is a step `fine` already, `steps[0]`",
-        ),
-        (Workflow::new("w").step(model("a", " \n")), "E steps[0].prompt: the prompt is empty"),
-        (
-            Workflow::new("w").step(Step::tool("a", Vec::<String>::new())),
-            "E steps[0].run: no program is named",
-        ),
-        (
-            Workflow::new("w").step(Step::tool("a", ["x"]).env("A=B", "x")),
-            "E steps[0].env: `A=B` is no name of an environment variable",
-        ),
-        (
-            Workflow::new("w").step(Step::condition("a", "input == \"\"")),
-            "E steps[0]: there is no step behind the condition",
-        ),
-        (
-            Workflow::new("w").step(Step::approval("a", "Go on?").timeout(std::time::Duration::from_secs(1))),
-            "E steps[0]: `timeout` does not belong to an approval",
-        ),
-        (
-            Workflow::new("w").step(fine().then([model("b", "x")])),
-            "E steps[0]: `then` does not belong to a model",
-        ),
-        (
-            Workflow::new("w")
-                .step(Step::approval("a", "Go on?").output_spec(OutputSpec::json("a", json!({})).unwrap())),
-            "E steps[0].output_schema: the output of an approval has its own schema",
-        ),
-        (Workflow::new("w").step(Step::parallel("a")), "E steps[0].branches: there is no branch"),
-        (
-            Workflow::new("w").step(Step::parallel("a").branch("b", [])),
-            "E steps[0].branches.b: the branch `b` has no step",
-        ),
-        (
-            Workflow::new("w").step(Step::parallel("a").branch("b", [fine()]).branch("b", [model("c", "x")])),
-            "E steps[0].branches.b: there are two branches `b`",
-        ),
-        (Workflow::new("w").step(fine()).max_parallel(0), "E max_parallel: `max_parallel` is at least 1"),
-        (
-            Workflow::new("w").step(fine()).guardrails(Guardrails::new(1.5)),
-            "E guardrails.confidence_threshold: `confidence_threshold` is from 0 to 1",
-        ),
-        (
-            Workflow::new("w").step(fine()).guardrails(Guardrails::new(f64::NAN)),
-            "E guardrails.confidence_threshold: `confidence_threshold` is from 0 to 1",
-        ),
-        (
-            Workflow::new("w").step(fine().confidence_gate()),
-            "E steps[0].confidence_gate: there is no threshold for this gate",
-        ),
-        (
-            with_threshold(gated(json!({ "type": "object", "properties": { "a": { "type": "string" } } }))),
-            "E steps[0].confidence_gate: the output has no `confidence`",
-        ),
-        (
-            with_threshold(gated(confident(json!({ "type": "string" }), json!(["confidence"])))),
-            "E steps[0].confidence_gate: `confidence` is not always a number",
-        ),
-        (
-            with_threshold(gated(confident(json!({ "type": "number" }), json!([])))),
-            "E steps[0].confidence_gate: `confidence` is not required",
-        ),
-        (
-            with_threshold(gated(confident(
-                json!({ "type": "number", "default": 1 }),
-                json!(["confidence"]),
-            ))),
-            "E steps[0].confidence_gate: `confidence` has a default",
-        ),
-        (
-            with_threshold(Step::tool("a", ["x"]).confidence_gate()),
-            "E steps[0].confidence_gate: this step has no confidence",
-        ),
-        (
-            Workflow::new("w").step(fine()).var("a-b", 1),
-            "E vars.a-b: the name `a-b` has other characters than letters, digits and `_`",
-        ),
-        (Workflow::new("w").step(fine()).var("a", 1).var("a", 2), "E vars.a: there are two variables `a`"),
-        (
-            Workflow::new("w").step(fine()).required_var("a", json!({ "type": "nothing" })),
-            "E vars.a: this is no JSON Schema",
-        ),
-    ] {
-        let found = lines(&made);
-        assert_eq!(found.len(), 1, "{found:?} instead of {expected}");
-        assert!(found[0].starts_with(expected), "{} instead of {expected}", found[0]);
-    }
-    let gate = with_threshold(gated(confident(json!({ "type": "number" }), json!(["confidence"]))));
-    assert_eq!(lines(&gate), [""; 0]);
-    assert_eq!(
-        lines(&with_threshold(fine().confidence_gate()).step(model("b", "{{ fine.anything }}"))),
-        [""; 0]
-    );
-}
-
-#[test]
-fn nesting_has_an_end() {
-    let mut step = model("inner", "x");
-    for level in 0..40 {
-        step = Step::condition(format!("c{level}"), "input == \"x\"").then([step]);
-    }
-    let found = lines(&Workflow::new("deep").step(step));
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].contains("more than 16 levels deep; split the workflow"), "{}", found[0]);
-}
-
-#[test]
-fn version_1_0_is_read_by_its_own_rules() {
-    let old =
-        |steps: Vec<Step>| Workflow { version: WorkflowVersion::V1_0, ..Workflow::new("old").steps(steps) };
-    let made = old(vec![
-        model("first", "{{ anything }} {input} {x}"),
-        model("second", "{first.text} {first.txt} {frist.text} {second.text}"),
-        Step::tool("third", ["{first.text}"]),
-        Step::condition("c", "third.exit_code == 0").then([model("d", "{third}")]),
-        Step::condition("e", "third.exit_cod == 0").then([model("f", "x")]),
-        Step::condition("g", "third.exit_code == \"0\"").then([model("h", "x")]),
-        Step::condition("i", "third.stdout > 3").then([model("j", "x")]),
-        Step::condition("k", "d.text == \"x\"").then([model("l", "x")]),
-        Step::condition("m", "first.text").then([model("n", "x")]),
-    ]);
-    assert_eq!(
-        lines(&made),
-        [
-            "W steps[1].prompt: `{first.txt}` stays as it is written: `first` has no `txt`; did you mean `text`?",
-            "W steps[1].prompt: `{frist.text}` stays as it is written: there is no step `frist`; did you mean `first`?",
-            "W steps[1].prompt: `{second.text}` stays as it is written: `second` cannot read its own output; only steps that come before can be read",
-            "E steps[4].if: `third` has no `exit_cod`; did you mean `exit_code`?",
-            "E steps[5].if: `third.exit_code` is an integer, which never equals \"0\"",
-            "E steps[6].if: `third.stdout` is a text, which is neither less nor greater than 3",
-            "W steps[7].if: the step `d` may not have run",
-            "E steps[8].if: one of `==`, `!=`, `>`, `>=`, `<`, `<=` is missing; version 1.0 compares a field with a literal, as in `triage.severity == \"high\"`",
-        ]
-    );
 }

@@ -9,20 +9,33 @@ pub(super) use self::values::variable_of;
 
 use super::super::definition::WorkflowVersion;
 use super::keys::{
-    COMMON, Group, KINDS, Key, Kind, Needed, Presence, SCHEMA_NODE, Shape, VARIABLE, WORKFLOW, kind,
+    COMMON, Group, KINDS, Key, Kind, MAX_MEMBERS, Needed, Presence, SCHEMA_NODE, Shape, VARIABLE, WORKFLOW,
+    kind,
 };
 use super::nearest::nearest;
 use super::report::{Path, Report, listed, shown};
 use super::tree::{Content, Entry, Node};
 
 /// Holds the root of a document against the table.
-pub(super) fn hold(root: &Node, version: WorkflowVersion, report: &mut Report) {
-    Holder { version, report }.group(root, &WORKFLOW, &Path::default());
+pub(super) fn hold(root: &Node, version: WorkflowVersion, report: &mut Report) -> Extent {
+    let mut holder = Holder { version, report, steps: 0, extent: Extent::Bounded };
+    holder.group(root, &WORKFLOW, &Path::default());
+    holder.extent
+}
+
+/// Whether there is little enough in a document to be looked at as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Bounded,
+    Excessive,
 }
 
 struct Holder<'r> {
     version: WorkflowVersion,
     report: &'r mut Report,
+    /// How many there were so far.
+    steps: usize,
+    extent: Extent,
 }
 
 impl Holder<'_> {
@@ -39,6 +52,8 @@ impl Holder<'_> {
                 if steps.is_empty() {
                     self.report.settle(&at.parent());
                 }
+                self.steps += steps.len();
+                self.has_few(node, self.steps, "steps", at);
                 steps.iter().enumerate().for_each(|(index, step)| self.step(step, &at.index(index)));
             }
             (Shape::List(item), Content::List(items)) => {
@@ -47,6 +62,7 @@ impl Holder<'_> {
             }
             (Shape::Named(shape), Content::Map(entries)) => {
                 self.has_items(node, at);
+                self.has_few(node, entries.len(), "names", at);
                 self.named(entries, *shape, at);
             }
             (Shape::Environment, Content::Map(entries)) => self.named(entries, Shape::Spelled, at),
@@ -63,6 +79,14 @@ impl Holder<'_> {
     fn has_items(&mut self, node: &Node, at: &Path) {
         if node.items().is_empty() && node.entries().is_empty() {
             self.report.error(at, node.place, "is empty", "put something into it, or leave the key away");
+        }
+    }
+
+    fn has_few(&mut self, node: &Node, count: usize, what: &str, at: &Path) {
+        if count > MAX_MEMBERS {
+            self.extent = Extent::Excessive;
+            let message = format!("has more than {MAX_MEMBERS} {what}");
+            self.report.error(at, node.place, message, "split the workflow");
         }
     }
 

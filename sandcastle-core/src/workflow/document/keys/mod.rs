@@ -101,6 +101,9 @@ pub(super) enum Shape {
     Variable,
 }
 
+/// The most steps of a document, and the most names of one map.
+pub(super) const MAX_MEMBERS: usize = 1_000;
+
 /// The most seconds that a time can have: a year.
 pub(super) const MAX_SECONDS: f64 = 31_536_000.0;
 

@@ -8,7 +8,7 @@ mod schema_node;
 use serde_json::{Map, Value, json};
 
 use super::super::definition::WorkflowVersion;
-use super::keys::{COMMON, Group, KINDS, Key, Kind, Needed, Presence, Shape, WORKFLOW};
+use super::keys::{COMMON, Group, KINDS, Key, Kind, MAX_MEMBERS, Needed, Presence, Shape, WORKFLOW};
 
 /// Makes the schema.
 pub(super) fn json_schema() -> Value {
@@ -133,7 +133,9 @@ impl Publisher {
             Shape::OneOrMore(words) => {
                 json!({ "anyOf": [{ "enum": words }, { "type": "array", "items": { "enum": words }, "minItems": 1, "uniqueItems": true }] })
             }
-            Shape::Steps => json!({ "type": "array", "items": self.reference("step"), "minItems": 1 }),
+            Shape::Steps => {
+                json!({ "type": "array", "items": self.reference("step"), "minItems": 1, "maxItems": MAX_MEMBERS })
+            }
             Shape::SchemaNode => schema_node::reference(),
             Shape::OutputSchema => schema_node::root(),
             Shape::Variable => json!({
@@ -155,5 +157,6 @@ fn names(value: &Value, least: usize) -> Value {
         "propertyNames": { "pattern": NAME },
         "additionalProperties": value,
         "minProperties": least,
+        "maxProperties": MAX_MEMBERS,
     })
 }

@@ -138,9 +138,16 @@ fn a_variable_may_be_open_and_its_default_has_to_fit() {
 
 #[test]
 fn a_schema_without_end_is_refused() {
-    let fields: serde_json::Map<_, _> =
-        (0..6_000).map(|n| (format!("f{n}"), json!({ "type": "string" }))).collect();
-    let error =
-        Workflow::from_yaml(&document(&json!({ "type": "object", "properties": fields }))).unwrap_err();
-    assert!(error.to_string().contains("has more than 5000 parts"), "{error}");
+    let fields = |count: usize, node: &Value| -> Value {
+        (0..count).map(|n| (format!("f{n}"), node.clone())).collect::<serde_json::Map<_, _>>().into()
+    };
+    let text = json!({ "type": "string" });
+    let inner = json!({ "type": "object", "properties": fields(100, &text) });
+    for (properties, expected) in
+        [(fields(1_001, &text), "has more than 1000 names"), (fields(60, &inner), "has more than 5000 parts")]
+    {
+        let schema = json!({ "type": "object", "properties": properties });
+        let error = Workflow::from_yaml(&document(&schema)).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
 }
