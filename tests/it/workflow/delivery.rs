@@ -25,7 +25,10 @@ impl Delivery {
         let delivery = Self { desk: Desk::new().await, document: PathBuf::new() };
         let plan = json!({ "steps": [{ "file": "greeting.txt" }, { "file": "farewell.txt", "content": "hello again" }] });
         delivery.script("plan", json!([{ "say": format!("Here it is.\n<plan>{plan}</plan>") }]));
-        delivery.script("implement", json!([{ "shell": IMPLEMENT }, { "commit": "Say hello" }, { "say": "Done." }]));
+        delivery.script(
+            "implement",
+            json!([{ "shell": IMPLEMENT }, { "commit": "Say hello" }, { "say": "Done." }]),
+        );
         delivery.script("review", json!([{ "say": format!("<review>{review}</review>") }]));
         let text = include_str!("../../fixtures/workflows/delivery.yaml");
         let document = delivery.with(text);
@@ -84,7 +87,10 @@ async fn what_is_planned_is_implemented_checked_reviewed_and_merged() {
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     let object = json_of(&ended);
     let output = &object["output"];
-    assert_eq!((&output["verdict"], &output["files"]), (&json!("good"), &json!(["greeting.txt", "farewell.txt"])));
+    assert_eq!(
+        (&output["verdict"], &output["files"]),
+        (&json!("good"), &json!(["greeting.txt", "farewell.txt"]))
+    );
 
     // The plan is typed, with what it left out, and what the agent did came of it.
     let plan = &step(&object, "plan")["output"];
@@ -146,7 +152,10 @@ async fn a_plan_that_does_not_fit_is_asked_for_again_and_one_that_never_does_cha
     assert_eq!(ended.code(), Some(3), "{ended:?}");
     let object = json_of(&ended);
     let message = object["error"]["message"].as_str().unwrap();
-    assert!(message.contains("the step `plan` did not match output_schema after 1 retry: output.steps[0].file"), "{message}");
+    assert!(
+        message.contains("the step `plan` did not match output_schema after 1 retry: output.steps[0].file"),
+        "{message}"
+    );
     assert_eq!(step(&object, "plan")["attempts"], 2);
     assert_eq!((delivery.desk.branches().await.len(), delivery.desk.worktrees().await.len()), (0, 0));
     assert_eq!(delivery.desk.subjects("main").await, ["begin"]);

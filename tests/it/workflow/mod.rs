@@ -10,12 +10,13 @@ mod promises;
 mod seed;
 mod triage;
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use sandcastle::agent::Agent;
 use sandcastle::model::Model;
 use sandcastle::sandbox::SandboxProvider;
-use sandcastle::testing::ScratchRepo;
+use sandcastle::testing::{ScratchRepo, Scripted};
 use sandcastle::workflow::{
     AgentSpec, BuiltIn, ModelSpec, Providers, SandboxSpec, Workflow, WorkflowEvent, WorkflowOptions,
     WorkflowResult,
@@ -35,11 +36,12 @@ struct Bench {
     events: Arc<Mutex<Vec<WorkflowEvent>>>,
 }
 
-/// Makes the model of one service, whatever a document calls it, and agents and sandboxes as they are.
+/// Makes the model of one service, whatever a document calls it, and scripted agents with sessions in a folder of the test.
 #[derive(Debug)]
 struct Served {
     service: Service,
     url: String,
+    sessions: PathBuf,
 }
 
 impl Providers for Served {
@@ -48,7 +50,8 @@ impl Providers for Served {
     }
 
     fn agent(&self, spec: &AgentSpec) -> Result<Arc<dyn Agent>> {
-        BuiltIn::new().agent(spec)
+        let script = spec.model.as_deref().unwrap_or_default();
+        Ok(Arc::new(Scripted::from_file(Path::new(script))?.state_dir(&self.sessions)))
     }
 
     fn sandbox(&self, spec: &SandboxSpec) -> Result<Arc<dyn SandboxProvider>> {
@@ -70,8 +73,13 @@ impl Bench {
     fn options(&self) -> WorkflowOptions {
         let events = Arc::clone(&self.events);
         WorkflowOptions::new(self.repository.path())
-            .providers(Served { service: self.service, url: self.server.url() })
+            .providers(Served { service: self.service, url: self.server.url(), sessions: self.sessions() })
             .on_event(move |event| events.lock().unwrap().push(event.clone()))
+    }
+
+    /// Where its agents keep their sessions.
+    fn sessions(&self) -> PathBuf {
+        self.repository.path().join(".git/sessions")
     }
 
     async fn try_run(&self, document: &str) -> Result<WorkflowResult> {

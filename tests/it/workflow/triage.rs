@@ -10,7 +10,8 @@ use crate::support::real_model::RealModel;
 const TRIAGE: &str = include_str!("../../../examples/workflows/triage.yaml");
 const ISSUE: &str = include_str!("../../fixtures/workflows/issue.md");
 /// The model that the example names.
-const NAMED: &str = "    provider: anthropic\n    name: claude-sonnet-5-5\n    api_key: ${ANTHROPIC_API_KEY}\n";
+const NAMED: &str =
+    "    provider: anthropic\n    name: claude-sonnet-5-5\n    api_key: ${ANTHROPIC_API_KEY}\n";
 
 /// The example, with its model somewhere else.
 fn with_model(model: &str) -> String {
@@ -58,7 +59,10 @@ async fn what_is_not_urgent_goes_through_without_a_person() {
     assert_eq!(object["output"], expected);
     let asked = &server.requests()[0];
     let told = asked.user_texts().join("\n");
-    assert!(told.contains("entries in use are never removed") && told.contains("bug, feature, question"), "{told}");
+    assert!(
+        told.contains("entries in use are never removed") && told.contains("bug, feature, question"),
+        "{told}"
+    );
     assert!(asked.body["system"].to_string().contains("the team platform"), "{}", asked.body);
 }
 
@@ -95,16 +99,21 @@ async fn an_answer_that_is_not_certain_goes_to_a_person_who_may_refuse_it() {
 async fn a_real_model_sorts_the_issue_into_the_declared_shape() {
     let Some(real) = RealModel::find() else { return };
     let desk = Desk::new().await;
-    let model = format!("    provider: llama-cpp\n    name: \"{}\"\n    base_url: \"{}\"\n", real.name, real.url);
-    let document = with_model(&model)
-        .replace("    timeout: 60\n", "    timeout: 300\n")
-        .replace("    timeout: 120\n", "    timeout: 300\n    strategy: native\n    temperature: 0\n    max_output_tokens: 400\n");
+    let model =
+        format!("    provider: llama-cpp\n    name: \"{}\"\n    base_url: \"{}\"\n", real.name, real.url);
+    let document = with_model(&model).replace("    timeout: 60\n", "    timeout: 300\n").replace(
+        "    timeout: 120\n",
+        "    timeout: 300\n    strategy: native\n    temperature: 0\n    max_output_tokens: 400\n",
+    );
     // Whether it is urgent or certain is the model's to say; every question is answered with yes.
     let (ended, object) = run(&desk, &document, &["--approve", "all"]);
     if ended.code() == Some(3) {
         // A small model may break the bounds twice. Then that is said, and nothing else.
         let message = object["error"]["message"].as_str().unwrap();
-        assert!(message.contains("the step `triage` did not match output_schema after 1 retry: output."), "{message}");
+        assert!(
+            message.contains("the step `triage` did not match output_schema after 1 retry: output."),
+            "{message}"
+        );
         return;
     }
     assert_eq!(ended.code(), Some(0), "{ended:?}");

@@ -81,7 +81,9 @@ async fn seed_3_5_strictly_below_is_not_taken_and_equal_is() {
     for little in [0.699_999, 0.0] {
         let bench = Bench::answering([sure(little), sure(1)]).await;
         let error = bench.fails(&gated("fail", AFTER)).await;
-        let said = format!("the step `triage` is not certain enough: its confidence is {little}, and the threshold is 0.7");
+        let said = format!(
+            "the step `triage` is not certain enough: its confidence is {little}, and the threshold is 0.7"
+        );
         assert!(error.to_string().ends_with(&said), "{error}");
         assert_eq!(bench.asked(), 1, "to be unsure is no schema failure");
     }
@@ -124,7 +126,8 @@ async fn seed_3_5_a_gate_without_a_schema_keeps_its_request_and_has_the_confiden
 
     // Version 1.0 is as it was: the result alone, and scalar fields for placeholders.
     let bench = told([answer]).await;
-    let more = "  - { step: after, type: tool, run: [printf, \"%s\", \"{triage.team} {triage.confidence}\"] }\n";
+    let more =
+        "  - { step: after, type: tool, run: [printf, \"%s\", \"{triage.team} {triage.confidence}\"] }\n";
     let result = bench.run(&gate_without_schema("1.0", more)).await;
     assert_eq!(result.output["triage"], json!({ "team": "platform" }));
     assert_eq!(result.output["after"]["stdout"], "platform {triage.confidence}");

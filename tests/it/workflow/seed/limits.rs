@@ -96,7 +96,8 @@ async fn seed_3_11_enumerations_of_numbers_are_on_the_wire_or_in_the_words_and_j
     let (wrong, right) = (json!({ "rank": 4, "half": 0.5 }), json!({ "rank": 3, "half": 1 }));
     let mut sent = 0;
     for service in Service::ALL {
-        let bench = Bench::new(service, [wrong.clone(), right.clone()].map(|it| Reply::text(it.to_string()))).await;
+        let bench =
+            Bench::new(service, [wrong.clone(), right.clone()].map(|it| Reply::text(it.to_string()))).await;
         let result = bench.run(&document).await;
         assert_eq!(bench.retried(), [["output.rank must be one of 1, 2, 3"]], "{service:?}");
         assert_eq!(result.output["triage"], right, "{service:?}");

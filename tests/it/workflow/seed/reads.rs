@@ -22,7 +22,10 @@ fn reading(template: &str) -> String {
 #[tokio::test]
 async fn seed_3_6_a_field_that_no_step_can_have_is_an_error_with_the_nearest_name() {
     for (template, said) in [
-        ("{{ triage.severty }}", "13:20: steps[1].run[1]: `triage` has no `severty`; did you mean `severity`?"),
+        (
+            "{{ triage.severty }}",
+            "13:20: steps[1].run[1]: `triage` has no `severty`; did you mean `severity`?",
+        ),
         ("is {{ triage.items[0].titel }}", "did you mean `title`?"),
         ("{% for item in triage.items %}{{ item.titel }}{% endfor %}", "did you mean `title`?"),
         ("{{ triag.severity }}", "there is no step `triag`; did you mean `triage`?"),
@@ -35,7 +38,10 @@ async fn seed_3_6_a_field_that_no_step_can_have_is_an_error_with_the_nearest_nam
     ] {
         assert_found(&reading(template), said);
     }
-    assert_eq!(found(&reading("{{ triage.severity }} {{ triage.items[0].title if triage.items else 1 }}")), [""; 0]);
+    assert_eq!(
+        found(&reading("{{ triage.severity }} {{ triage.items[0].title if triage.items else 1 }}")),
+        [""; 0]
+    );
 }
 
 #[tokio::test]

@@ -86,13 +86,15 @@ async fn seed_3_3_a_service_that_is_not_there_is_asked_once() {
     });
     let repository = ScratchRepo::new().await.unwrap();
     let workflow = Workflow::from_yaml(&asking(&severity(), "")).unwrap();
-    let served = |url: &str| Served { service: Service::OpenAi, url: url.to_owned() };
-    let options = || WorkflowOptions::new(repository.path());
-    let error = workflow.run(options().providers(served(&url))).await.unwrap_err();
+    let options = || {
+        let served = Served { service: Service::OpenAi, url: url.clone(), sessions: PathBuf::new() };
+        WorkflowOptions::new(repository.path()).providers(served)
+    };
+    let error = workflow.run(options()).await.unwrap_err();
     assert_ne!(error.kind(), ErrorKind::StructuredOutput, "{error:#}");
     assert_eq!(counted.join().unwrap(), 1);
     // And now nobody listens there at all.
-    let error = workflow.run(options().providers(served(&url))).await.unwrap_err();
+    let error = workflow.run(options()).await.unwrap_err();
     assert!(error.to_string().contains("could not be reached"), "{error:#}");
     assert_eq!(error.workflow_failure().unwrap().trace[0].attempts, 0, "no answer was judged");
 }
@@ -105,7 +107,10 @@ async fn seed_3_3_a_retry_that_throws_is_not_made_again() {
     // There was an answer, and it was not valid; both that and what kept it from being corrected are said.
     assert_eq!(error.kind(), ErrorKind::StructuredOutput, "{error:#}");
     let said = error.to_string();
-    assert!(said.contains("/severity") && said.contains("HTTP 500") && !said.contains("after 1 retry"), "{said}");
+    assert!(
+        said.contains("/severity") && said.contains("HTTP 500") && !said.contains("after 1 retry"),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -153,7 +158,7 @@ async fn seed_3_3_agents_have_the_same_one_retry() {
         ] });
         bench.repository.write(".git/script.json", turns.to_string()).unwrap()
     };
-    let document = |path: &std::path::Path| {
+    let document = |path: &Path| {
         format!(
             "version: \"1.1\"\nsteps:\n  - step: triage\n    type: agent\n    agent: {{ name: scripted, model: \"{}\" }}\n    prompt: Sort it.\n    output_schema: {}\n",
             path.display(),

@@ -57,7 +57,9 @@ async fn seed_3_2_defaults_are_filled_in_first_and_then_all_of_it_is_judged() {
         }),
         &["severity", "items"],
     );
-    let bench = Bench::answering([json!({ "owner": {}, "items": [{ "name": "a" }, { "name": "b", "line": 7 }] })]).await;
+    let bench =
+        Bench::answering([json!({ "owner": {}, "items": [{ "name": "a" }, { "name": "b", "line": 7 }] })])
+            .await;
     let result = bench.run(&asking(&schema, "")).await;
     assert_eq!(
         result.output["triage"],
@@ -85,7 +87,10 @@ async fn seed_3_2_a_default_stands_for_nothing_but_what_is_absent() {
     let result = bench.run(&asking(&schema, "")).await;
     let mut told = bench.retried().concat();
     told.sort();
-    assert_eq!(told, ["output.label: expected string, got 4", "output.score: expected integer, got string \"4\""]);
+    assert_eq!(
+        told,
+        ["output.label: expected string, got 4", "output.score: expected integer, got string \"4\""]
+    );
     assert_eq!(result.output["triage"], json!({ "score": 4, "label": "bug" }));
 }
 

@@ -132,6 +132,32 @@ async fn seed_3_7_a_tool_that_has_to_be_called_carries_it_too() {
 }
 
 #[tokio::test]
+async fn seed_3_7_a_program_gets_it_beside_the_prompt() {
+    let bench = Bench::answering([]).await;
+    let script =
+        json!({ "turns": [{ "steps": [{ "say": "Done." }], "structured": answer() }], "native": "argument" });
+    let script = bench.repository.write(".git/script.json", script.to_string()).unwrap();
+    let document = format!(
+        "version: \"1.1\"\nsteps:\n  - step: triage\n    type: agent\n    agent: {{ name: scripted, model: \"{}\" }}\n    prompt: Sort it.\n    strategy: native\n    output_schema: {}\n",
+        script.display(),
+        bounded()
+    );
+    let result = bench.run(&document).await;
+    assert_eq!(result.output["triage"], answer());
+    assert_eq!(result.step("triage").unwrap().answer_guarantee, Some(AnswerGuarantee::Native));
+    let session = std::fs::read_dir(bench.sessions()).unwrap().next().unwrap().unwrap().path();
+    let read = |name: &str| std::fs::read_to_string(session.join(name)).unwrap();
+    assert!(
+        read("prompt-1").starts_with("Sort it.") && read("prompt-1").contains("severity"),
+        "{}",
+        read("prompt-1")
+    );
+    let schema: Value = serde_json::from_str(&read("schema-1")).unwrap();
+    assert!(objects(&schema).iter().all(|object| object["properties"].is_object()), "{schema:#}");
+    assert_eq!(schema["properties"]["severity"]["enum"], json!(["low", "high"]), "{schema:#}");
+}
+
+#[tokio::test]
 async fn seed_3_7_where_nothing_is_declared_words_are_used_and_strategy_native_is_refused_by_name() {
     let repository = ScratchRepo::new().await.unwrap();
     let server = Service::OpenAi.server([Reply::text("<triage>{\"severity\":\"low\"}</triage>")]);
