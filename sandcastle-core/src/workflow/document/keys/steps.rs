@@ -169,7 +169,7 @@ const PARALLEL: &[Key] = &[
         "The ways by their names; the steps of each are done in order.",
     )
     .required(),
-    Key::new("limit", Shape::Whole(1, 256), "How many of them at a time; by default `max_parallel`."),
+    Key::new("limit", Shape::Whole(1, 256), "How many of them at a time; by default all of them."),
 ];
 
 /// The most that a count can be.
