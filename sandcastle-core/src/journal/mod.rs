@@ -32,14 +32,14 @@ pub(crate) use self::orphans::end_orphans_of;
 pub(crate) use self::orphans::{Orphans, orphans_in};
 pub use self::report::{
     Answer, BranchLeft, Cleaned, CleanedItem, LandingLeft, LandingState, Outcome, ProcessLeft, Recovery,
-    Rescued, RescuedWork, RunReport, RunState, SandboxLeft, SessionLeft, WorkflowLeft, WorkflowStepLeft,
-    WorktreeLeft,
+    Rescued, RescuedWork, RunReport, RunState, SandboxLeft, SessionLeft, WorktreeLeft,
 };
 pub use self::runs::{Removal, Runs};
 #[cfg(feature = "workflow")]
 pub(crate) use self::shelf::trim;
 #[cfg(feature = "workflow")]
 pub(crate) use self::workflow::{WORKFLOW_RECORD, WORKFLOW_VERSION, WorkflowHead};
+pub use self::workflow::{WorkflowLeft, WorkflowStepLeft};
 pub(crate) use self::writer::Journal;
 #[cfg(feature = "workflow")]
 pub(crate) use self::writer::{create, encoded, now, write_at_once};

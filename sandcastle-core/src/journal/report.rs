@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::workflow::WorkflowLeft;
 use crate::id::RunId;
 use crate::work::{self, Commit};
 
@@ -116,29 +117,6 @@ pub struct RunReport {
     pub damaged_lines: usize,
     /// What could not be looked at. What is not known is never removed.
     pub warnings: Vec<String>,
-}
-
-/// Tells how far the run of a workflow came.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct WorkflowLeft {
-    /// How it stands: `running`, `completed`, `awaiting-approval`, `rejected`, `failed`, `cancelled`, or `interrupted` if its
-    /// process is gone and never said how it ended.
-    pub status: String,
-    /// Whether there is something to go on with.
-    pub can_be_resumed: bool,
-    /// The steps that had begun, in that order.
-    pub steps: Vec<WorkflowStepLeft>,
-}
-
-/// Tells how a step of a workflow stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct WorkflowStepLeft {
-    /// Its name.
-    pub step: String,
-    /// How it stands: `running`, `completed`, `awaiting-approval`, `rejected`, `failed`, `cancelled`, or `interrupted`.
-    pub status: String,
 }
 
 /// Describes a worktree that is still there.

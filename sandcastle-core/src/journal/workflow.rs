@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ground::Force;
 use super::note::StoredPath;
-use super::report::{Cleaned, CleanedItem, Outcome, RunReport, RunState, WorkflowLeft, WorkflowStepLeft};
+use super::report::{Cleaned, CleanedItem, Outcome, RunReport, RunState};
 use super::runs::Removal;
 use super::shelf;
 #[cfg(feature = "workflow")]
@@ -35,6 +35,29 @@ const MAX_BYTES: u64 = 256 << 20;
 const MAX_STEPS: usize = 1000;
 /// The version of what is written there.
 pub(crate) const WORKFLOW_VERSION: u32 = 1;
+
+/// Tells how far the run of a workflow came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WorkflowLeft {
+    /// How it stands: `running`, `completed`, `awaiting-approval`, `rejected`, `failed`, `cancelled`, or `interrupted` if its
+    /// process is gone and never said how it ended.
+    pub status: String,
+    /// Whether there is something to go on with.
+    pub can_be_resumed: bool,
+    /// The steps that had begun, in that order.
+    pub steps: Vec<WorkflowStepLeft>,
+}
+
+/// Tells how a step of a workflow stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WorkflowStepLeft {
+    /// Its name.
+    pub step: String,
+    /// How it stands: `running`, `completed`, `awaiting-approval`, `rejected`, `failed`, `cancelled`, or `interrupted`.
+    pub status: String,
+}
 
 /// What the first line of a record has for everybody.
 #[derive(Clone, Debug, Serialize, Deserialize)]

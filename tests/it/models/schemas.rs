@@ -126,7 +126,7 @@ fn open_beside(name: &str) -> Value {
     schema
 }
 
-fn of_itself(definition: Value) -> Value {
+fn of_itself(definition: &Value) -> Value {
     let mut schema = object(&json!({ "v": { "$ref": "#/$defs/A" } }), &["v"]);
     schema["$defs"] = json!({ "A": definition });
     schema
@@ -174,10 +174,10 @@ async fn every_service_has_its_own_law() {
         ("a reference to the whole", cycle, vec![OpenAi, Gemini]),
         ("a cycle", recursive(&["Node"]), vec![OpenAi, Gemini, LlamaCpp]),
         ("two cycles with the same rule", recursive(&["a_b", "a.b"]), vec![OpenAi, Gemini]),
-        ("a reference to itself alone", of_itself(json!({ "$ref": "#/$defs/A" })), vec![OpenAi, Gemini]),
+        ("a reference to itself alone", of_itself(&json!({ "$ref": "#/$defs/A" })), vec![OpenAi, Gemini]),
         (
             "the same among others",
-            of_itself(json!({ "anyOf": [{ "$ref": "#/$defs/A" }, { "type": "null" }] })),
+            of_itself(&json!({ "anyOf": [{ "$ref": "#/$defs/A" }, { "type": "null" }] })),
             vec![OpenAi, Gemini],
         ),
         ("a huge length", string("maxLength", json!(2000)), vec![]),

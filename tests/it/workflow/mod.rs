@@ -143,7 +143,7 @@ fn asking_with(lines: &str, schema: &Value, more: &str) -> String {
 }
 
 /// An object of these fields, of which these have to be there.
-fn object(properties: Value, required: &[&str]) -> Value {
+fn object(properties: &Value, required: &[&str]) -> Value {
     let mut schema = json!({ "type": "object", "properties": properties });
     if !required.is_empty() {
         schema["required"] = json!(required);
@@ -153,7 +153,7 @@ fn object(properties: Value, required: &[&str]) -> Value {
 
 /// The object of the seed's own example.
 fn severity() -> Value {
-    object(json!({ "severity": { "type": "string", "enum": ["low", "high"] } }), &["severity"])
+    object(&json!({ "severity": { "type": "string", "enum": ["low", "high"] } }), &["severity"])
 }
 
 /// All that is found in a document, a line each, with hints.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::step::{
-    AgentSource, AgentStep, ApprovalStep, Branching, ConditionStep, Contract, Defaults, ModelSource, ModelStep,
-    OnFailure, ParallelBranch, ParallelStep, SandboxSource, Step, StepKind, StepName, ToolStep,
+    AgentSource, AgentStep, ApprovalStep, Branching, ConditionStep, Contract, Defaults, ModelSource,
+    ModelStep, OnFailure, ParallelBranch, ParallelStep, SandboxSource, Step, StepKind, StepName, ToolStep,
 };
 use super::text::Text;
 use crate::agent::Agent;

@@ -7,7 +7,7 @@ use super::*;
 /// What asks for a schema with a confidence, at a threshold of 0.7.
 fn gated(action: &str, more: &str) -> String {
     let schema = object(
-        json!({ "severity": { "type": "string" }, "confidence": { "type": "number" } }),
+        &json!({ "severity": { "type": "string" }, "confidence": { "type": "number" } }),
         &["severity", "confidence"],
     );
     guarded(action, &asking_with("    confidence_gate: true\n", &schema, more))
@@ -153,7 +153,7 @@ async fn seed_3_5_a_gate_without_a_schema_is_a_gate() {
 #[tokio::test]
 async fn seed_3_5_what_a_gate_needs_is_checked_at_load() {
     let with = |confidence: Value, required: &[&str]| {
-        let schema = object(json!({ "severity": { "type": "string" }, "confidence": confidence }), required);
+        let schema = object(&json!({ "severity": { "type": "string" }, "confidence": confidence }), required);
         guarded("fail", &asking_with("    confidence_gate: true\n", &schema, ""))
     };
     let number = json!({ "type": "number" });

@@ -8,11 +8,11 @@ use super::*;
 /// An object with optional fields, and a number out of a few.
 fn optional() -> Value {
     object(
-        json!({
+        &json!({
             "severity": { "type": "string", "enum": ["low", "high"] },
             "note": { "type": "string" },
             "labels": { "type": "array", "items": { "type": "string" } },
-            "owner": object(json!({ "name": { "type": "string" } }), &["name"]),
+            "owner": object(&json!({ "name": { "type": "string" } }), &["name"]),
             "score": { "type": "integer" },
         }),
         &["severity"],
@@ -72,7 +72,7 @@ async fn seed_3_11_no_service_makes_a_model_fill_in_empty_values() {
 #[tokio::test]
 async fn seed_3_11_a_null_that_is_allowed_stays_and_one_that_is_not_is_retried() {
     let schema = object(
-        json!({ "owner": { "type": ["string", "null"] }, "team": { "type": "string" } }),
+        &json!({ "owner": { "type": ["string", "null"] }, "team": { "type": "string" } }),
         &["owner", "team"],
     );
     let document = asking_with("    strategy: native\n", &schema, "");
@@ -89,7 +89,7 @@ async fn seed_3_11_a_null_that_is_allowed_stays_and_one_that_is_not_is_retried()
 #[tokio::test]
 async fn seed_3_11_enumerations_of_numbers_are_on_the_wire_or_in_the_words_and_judged_here() {
     let schema = object(
-        json!({ "rank": { "type": "integer", "enum": [1, 2, 3] }, "half": { "type": "number", "enum": [0.5, 1] } }),
+        &json!({ "rank": { "type": "integer", "enum": [1, 2, 3] }, "half": { "type": "number", "enum": [0.5, 1] } }),
         &["rank", "half"],
     );
     let document = asking_with("    strategy: native\n", &schema, "");

@@ -5,11 +5,11 @@ use super::*;
 /// A triage, and a step that reads it in this template.
 fn reading(template: &str) -> String {
     let schema = object(
-        json!({
+        &json!({
             "severity": { "type": "string", "enum": ["low", "high"] },
             "score": { "type": "integer" },
             "note": { "type": "string" },
-            "items": { "type": "array", "items": object(json!({ "title": { "type": "string" } }), &["title"]) },
+            "items": { "type": "array", "items": object(&json!({ "title": { "type": "string" } }), &["title"]) },
         }),
         &["severity", "score", "items"],
     );
@@ -57,7 +57,7 @@ async fn seed_3_6_a_comparison_that_never_holds_is_an_error() {
             "  - step: choice\n    type: condition\n    if: {test}\n    then:\n      - {{ step: then, type: tool, run: [ls] }}\n  - {{ step: later, type: tool, run: [ls] }}\n"
         );
         let schema = object(
-            json!({ "severity": { "type": "string", "enum": ["low", "high"] }, "score": { "type": "integer" } }),
+            &json!({ "severity": { "type": "string", "enum": ["low", "high"] }, "score": { "type": "integer" } }),
             &["severity", "score"],
         );
         let document = asking(&schema, &more).replace("step: then,", "step: inner,");

@@ -124,7 +124,7 @@ async fn seed_3_3_transport_retries_are_there_for_who_asks_for_them() {
 #[tokio::test]
 async fn seed_3_9_a_structure_that_a_client_would_throw_at_is_a_schema_failure_and_retried() {
     let schema = object(
-        json!({ "severity": { "type": "string", "enum": ["low", "high"] }, "score": { "type": "integer" } }),
+        &json!({ "severity": { "type": "string", "enum": ["low", "high"] }, "score": { "type": "integer" } }),
         &["severity", "score"],
     );
     for (what, broken) in [

@@ -5,7 +5,7 @@ use super::*;
 /// An object with every keyword that the seed names.
 fn every_keyword() -> Value {
     object(
-        json!({
+        &json!({
             "severity": { "type": "string", "enum": ["low", "high"], "description": "How bad it is." },
             "score": { "type": "integer", "minimum": 1, "maximum": 5 },
             "weight": { "type": "number", "minimum": 0.5, "maximum": 1.5 },
@@ -13,7 +13,7 @@ fn every_keyword() -> Value {
             "code": { "type": "string", "pattern": "^[A-Z]{2}-[0-9]+$" },
             "labels": { "type": "array", "items": { "type": "string" } },
             "urgent": { "type": "boolean", "default": false },
-            "owner": object(json!({ "name": { "type": "string" } }), &["name"]),
+            "owner": object(&json!({ "name": { "type": "string" } }), &["name"]),
         }),
         &["severity", "score", "weight", "summary", "code", "labels", "owner"],
     )
@@ -122,10 +122,10 @@ async fn seed_3_1_what_contradicts_itself_is_an_error() {
         (json!({ "type": "number", "pattern": "a" }), "pattern"),
         (json!({ "type": "string", "minimum": 1 }), "minimum"),
     ] {
-        let document = asking(&object(json!({ "field": field }), &[]), "");
+        let document = asking(&object(&json!({ "field": field }), &[]), "");
         assert_found(&document, &format!("steps[0].output_schema.properties.field.{said}"));
     }
-    assert_found(&asking(&object(json!({ "a": { "type": "string" } }), &["b"]), ""), "`b`");
+    assert_found(&asking(&object(&json!({ "a": { "type": "string" } }), &["b"]), ""), "`b`");
 }
 
 #[tokio::test]
@@ -136,9 +136,9 @@ async fn seed_3_10_no_end_is_open() {
         json!({ "type": "array" }),
         json!({ "type": "array", "items": { "type": "object" } }),
         json!({ "type": "array", "items": { "type": "array" } }),
-        object(json!({ "deep": { "type": "object" } }), &[]),
+        object(&json!({ "deep": { "type": "object" } }), &[]),
     ] {
-        let document = asking(&object(json!({ "field": open }), &[]), "");
+        let document = asking(&object(&json!({ "field": open }), &[]), "");
         assert_found(&document, "steps[0].output_schema.properties.field");
     }
     assert_found(&asking(&json!({ "type": "object" }), ""), "8:20: steps[0].output_schema");

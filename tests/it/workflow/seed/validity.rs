@@ -6,10 +6,10 @@ use super::*;
 async fn seed_3_2_the_engine_decides_and_not_the_provider() {
     // The bounds are not on the wire, so the service has no objection to any of this.
     let schema = object(
-        json!({
+        &json!({
             "severity": { "type": "string", "enum": ["low", "high"] },
             "score": { "type": "integer", "minimum": 1, "maximum": 5 },
-            "items": { "type": "array", "items": object(json!({ "name": { "type": "string" } }), &["name"]) },
+            "items": { "type": "array", "items": object(&json!({ "name": { "type": "string" } }), &["name"]) },
         }),
         &["severity", "score", "items"],
     );
@@ -46,13 +46,13 @@ async fn seed_3_2_the_prompt_carries_the_schema_as_text_whatever_goes_beside_it(
 #[tokio::test]
 async fn seed_3_2_defaults_are_filled_in_first_and_then_all_of_it_is_judged() {
     let item = object(
-        json!({ "name": { "type": "string" }, "line": { "type": "integer", "default": 1 } }),
+        &json!({ "name": { "type": "string" }, "line": { "type": "integer", "default": 1 } }),
         &["name", "line"],
     );
     let schema = object(
-        json!({
+        &json!({
             "severity": { "type": "string", "enum": ["low", "high"], "default": "low" },
-            "owner": object(json!({ "team": { "type": "string", "default": "platform" } }), &["team"]),
+            "owner": object(&json!({ "team": { "type": "string", "default": "platform" } }), &["team"]),
             "items": { "type": "array", "items": item },
         }),
         &["severity", "items"],
@@ -79,7 +79,7 @@ async fn seed_3_2_defaults_are_filled_in_first_and_then_all_of_it_is_judged() {
 #[tokio::test]
 async fn seed_3_2_a_default_stands_for_nothing_but_what_is_absent() {
     let schema = object(
-        json!({ "score": { "type": "integer", "default": 3 }, "label": { "type": "string", "default": "bug" } }),
+        &json!({ "score": { "type": "integer", "default": 3 }, "label": { "type": "string", "default": "bug" } }),
         &["score", "label"],
     );
     // A wrong value is not replaced, and none is turned into another kind.
@@ -97,7 +97,7 @@ async fn seed_3_2_a_default_stands_for_nothing_but_what_is_absent() {
 #[tokio::test]
 async fn seed_3_4_the_validated_object_is_the_output_and_is_read_typed() {
     let schema = object(
-        json!({
+        &json!({
             "severity": { "type": "string", "enum": ["low", "high"] },
             "score": { "type": "integer" },
             "labels": { "type": "array", "items": { "type": "string" } },

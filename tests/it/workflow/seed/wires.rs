@@ -8,12 +8,12 @@ use super::*;
 /// A schema with everything that some service refuses.
 fn bounded() -> Value {
     object(
-        json!({
+        &json!({
             "severity": { "type": "string", "enum": ["low", "high"], "description": "How bad it is." },
             "score": { "type": "integer", "minimum": 1, "maximum": 5 },
             "summary": { "type": "string", "minLength": 2, "maxLength": 25, "pattern": "^I" },
             "labels": { "type": "array", "items": { "type": "string" }, "maxItems": 3 },
-            "owner": object(json!({ "name": { "type": "string" }, "team": { "type": "string" } }), &["name"]),
+            "owner": object(&json!({ "name": { "type": "string" }, "team": { "type": "string" } }), &["name"]),
         }),
         &["severity", "score", "summary", "owner"],
     )
