@@ -207,6 +207,19 @@ fn hostile_sources_are_refused() {
 }
 
 #[test]
+fn signs_of_other_languages_are_answered_with_ours() {
+    for (source, hint) in [
+        ("a = 1", "compare with `==`"),
+        ("a && a", "write `and`"),
+        ("a || a", "write `or`"),
+        ("!a", "write `not`"),
+    ] {
+        let flaws = read_expression(source).err().unwrap();
+        assert_eq!(flaws[0].hint, hint, "{source}: {}", flaws[0].message);
+    }
+}
+
+#[test]
 fn hostile_expressions_come_to_an_end() {
     let big = "x".repeat(1_000_000);
     let values = || json!({ "big": big, "list": vec![0; 5_000], "a": 1, "zero": [0] });
