@@ -214,7 +214,7 @@ fn signs_of_other_languages_are_answered_with_ours() {
         ("a || a", "write `or`"),
         ("!a", "write `not`"),
     ] {
-        let flaws = read_expression(source).err().unwrap();
+        let Err(flaws) = read_expression(source) else { panic!("{source} is read") };
         assert_eq!(flaws[0].hint, hint, "{source}: {}", flaws[0].message);
     }
 }
