@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::super::definition::Defaults;
 use super::shape::{Absence, Digits, Fields, Items, Shape, Texts, Truth};
 
-/// How many combinations of `anyOf` and `allOf` are followed.
+/// How many combinations of `anyOf` and `allOf` are followed, and how many schemas one of them has.
 const MAX_WAYS: usize = 64;
 /// How many references.
 const MAX_REFERENCES: usize = 32;
@@ -80,7 +80,8 @@ fn ways_of(node: Node<'_>, left: usize) -> Option<Vec<Vec<Node<'_>>>> {
     }
     let mut ways = vec![Vec::new()];
     for part in parts {
-        if ways.len().checked_mul(part.len())? > MAX_WAYS {
+        let is_long = part.iter().any(|way: &Vec<_>| way.len() > MAX_WAYS);
+        if is_long || ways.len().checked_mul(part.len())? > MAX_WAYS {
             return None;
         }
         let join =

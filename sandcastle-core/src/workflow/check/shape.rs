@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 
 use super::schema::Node;
 
+/// How many lists and objects a shape may consist of before it is forgotten.
+const MAX_PARTS: usize = 256;
+
 /// What a value may be.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape<'s> {
@@ -108,7 +111,7 @@ impl<'s> Shape<'s> {
     }
 
     pub(super) fn list(items: Items<'s>) -> Self {
-        Self { lists: vec![items], ..Self::default() }
+        Self { lists: vec![items], ..Self::default() }.bounded()
     }
 
     pub(super) fn list_of(item: Self) -> Self {
@@ -141,7 +144,21 @@ impl<'s> Shape<'s> {
         self.lists.extend(other.lists);
         self.objects.extend(other.objects);
         self.absent = self.absent.or(other.absent);
-        self
+        self.bounded()
+    }
+
+    /// Forgets what has too many parts: loops within loops can double them each time.
+    fn bounded(self) -> Self {
+        if self.parts() > MAX_PARTS { Self { absent: self.absent, ..Self::unknown() } } else { self }
+    }
+
+    fn parts(&self) -> usize {
+        let of = |items: &Items<'s>| match items {
+            Items::Schema(_) => 1,
+            Items::Each(shape) => shape.parts(),
+            Items::Pair(name, value) => name.parts() + value.parts(),
+        };
+        1 + self.objects.len() + self.lists.iter().map(of).sum::<usize>()
     }
 
     /// Tells whether nothing can be held against it.

@@ -17,23 +17,23 @@ impl Step {
         }
         match &self.kind {
             StepKind::Model(_) if self.confidence_gate => gated(version),
-            StepKind::Model(_) => closed(json!({ "text": { "type": "string" } })),
-            StepKind::Agent(_) => closed(json!({
+            StepKind::Model(_) => closed(&json!({ "text": { "type": "string" } })),
+            StepKind::Agent(_) => closed(&json!({
                 "text": { "type": "string" },
                 "branch": { "type": "string" },
                 "commits": { "type": "array", "items": { "type": "string" } },
             })),
-            StepKind::Tool(_) => closed(json!({
+            StepKind::Tool(_) => closed(&json!({
                 "stdout": { "type": "string" },
                 "stderr": { "type": "string" },
                 "exit_code": { "type": "integer" },
             })),
-            StepKind::Condition(_) => closed(json!({ "taken": { "enum": ["then", "else"] } })),
+            StepKind::Condition(_) => closed(&json!({ "taken": { "enum": ["then", "else"] } })),
             StepKind::Approval(_) => {
-                closed(json!({ "approved": { "type": "boolean" }, "note": { "type": "string" } }))
+                closed(&json!({ "approved": { "type": "boolean" }, "note": { "type": "string" } }))
             }
             StepKind::Parallel(_) => {
-                closed(json!({ "branches": { "type": "array", "items": { "type": "string" } } }))
+                closed(&json!({ "branches": { "type": "array", "items": { "type": "string" } } }))
             }
         }
     }
@@ -49,7 +49,7 @@ impl Step {
             facts["branch"] = json!({ "type": "string" });
             facts["commits"] = json!({ "type": "array", "items": { "type": "string" } });
         }
-        closed(facts)
+        closed(&facts)
     }
 }
 
@@ -90,8 +90,9 @@ fn gated(version: WorkflowVersion) -> Value {
 }
 
 /// An object that always has all of these fields, and no others.
-fn closed(properties: Value) -> Value {
-    let required: Vec<_> = properties.as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect();
+fn closed(properties: &Value) -> Value {
+    let required: Vec<_> =
+        properties.as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect();
     json!({
         "type": "object",
         "properties": properties,

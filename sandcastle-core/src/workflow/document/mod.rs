@@ -58,7 +58,7 @@ impl Workflow {
     /// assert!(finding.hint.as_ref().unwrap().starts_with("did you mean `on_failure`?"));
     /// ```
     pub fn from_yaml(text: &str) -> Result<Self> {
-        let (workflow, findings) = Self::read_yaml(text, &NoFolder);
+        let (workflow, findings) = Self::read_yaml(text, DEFAULT_NAME, &NoFolder);
         accepted(workflow, findings, "the workflow")
     }
 
@@ -77,12 +77,9 @@ impl Workflow {
             Error::new(ErrorKind::InvalidWorkflow, format!("read {what}")).with_source(error)
         })?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let (workflow, findings) = Self::read_yaml(&text, &Folder(folder.unwrap_or(FilePath::new("."))));
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let workflow = workflow.map(|(workflow, name)| match (name, stem) {
-            (Name::Default, Some(stem)) => (Self { name: stem, ..workflow }, name),
-            _ => (workflow, name),
-        });
+        let folder = Folder(folder.unwrap_or(FilePath::new(".")));
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let (workflow, findings) = Self::read_yaml(&text, &name, &folder);
         accepted(workflow, findings, &what)
     }
 
@@ -95,7 +92,7 @@ impl Workflow {
         publish::json_schema()
     }
 
-    fn read_yaml(text: &str, files: &dyn PromptFiles) -> (Option<(Self, Name)>, Findings) {
+    fn read_yaml(text: &str, default_name: &str, files: &dyn PromptFiles) -> (Option<Self>, Findings) {
         let mut report = Report::default();
         let Some(root) = tree::parse(text, &mut report) else {
             if report.count() == 0 {
@@ -109,23 +106,21 @@ impl Workflow {
         let extent = hold::hold(&root, version, &mut report);
         let mut workflow = build::build(&root, version, files, &mut report);
         workflow.source = Some(text.to_owned());
+        if root.get("name").is_none() {
+            default_name.clone_into(&mut workflow.name);
+        }
         if !is_unread && extent == Extent::Bounded {
             // What the structure has made wrong is not said again in other words.
             let more = workflow.check().0.into_iter().filter(|finding| !report.covers(&finding.path));
             let more: Vec<_> = more.map(|finding| located(finding, &root)).collect();
             more.into_iter().for_each(|finding| report.add(finding));
         }
-        let name = if root.get("name").is_some() { Name::Given } else { Name::Default };
-        (Some((workflow, name)), report.into_findings())
+        (Some(workflow), report.into_findings())
     }
 }
 
-/// Whether a document says its own name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Name {
-    Given,
-    Default,
-}
+/// The name of a workflow that has none, and is in no file either.
+const DEFAULT_NAME: &str = "workflow";
 
 const BEGIN: Place = Place { line: 1, column: 1 };
 
@@ -157,9 +152,9 @@ fn located(finding: Finding, root: &Node) -> Finding {
     }
 }
 
-fn accepted(workflow: Option<(Workflow, Name)>, findings: Findings, what: &str) -> Result<Workflow> {
+fn accepted(workflow: Option<Workflow>, findings: Findings, what: &str) -> Result<Workflow> {
     match workflow {
-        Some((workflow, _)) if !findings.has_errors() => Ok(workflow),
+        Some(workflow) if !findings.has_errors() => Ok(workflow),
         _ => {
             let errors = findings.errors().count();
             let first = findings.as_slice().iter().find(|finding| finding.severity == Severity::Error);

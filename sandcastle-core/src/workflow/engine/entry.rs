@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
@@ -29,56 +29,52 @@ use crate::secret::Secrets;
 /// How many steps run at the same time unless it is said.
 const MAX_PARALLEL: usize = 4;
 
+/// Where a workflow is run, and where its record is.
+struct Place {
+    folder: PathBuf,
+    config: ConfigDir,
+    /// Why there is no repository, if there is none.
+    without_repository: Option<Error>,
+}
+
+/// What was found before a run begins.
+#[derive(Default)]
+struct Found {
+    /// What is wrong with the workflow itself, or doubtful.
+    own: Vec<Finding>,
+    /// What is wrong with how it is run.
+    others: Vec<Finding>,
+}
+
+/// An earlier run, its record, and what is in it.
+type Earlier = (RunId, Record, Past);
+
 /// Checks a run, and sets the stage for it; with what is doubtful.
 pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Result<(Stage<'_>, Vec<String>)> {
-    let name = &workflow.name;
-    if options.cancel.is_cancelled() {
-        let message = format!("run the workflow `{name}`: it was cancelled before it began");
-        return Err(Error::new(ErrorKind::Cancelled, message));
-    }
-    let folder = options.folder.canonicalize().map_err(|error| {
-        let folder = options.folder.display();
-        Error::new(ErrorKind::InvalidOptions, format!("run the workflow `{name}` in `{folder}`"))
-            .with_source(error)
-    })?;
-    let repository = Repository::discover(&folder).await;
-    let config = match &repository {
-        Ok(repository) => ConfigDir::of(repository),
-        Err(_) => ConfigDir::in_folder(&folder),
-    };
-    // What is wrong with the workflow itself, and what is doubtful about it.
-    let mut own = workflow.check().0;
+    let place = Place::of(workflow, &options).await?;
+    let secrets = Secrets::of(&options.secrets, variables(workflow))?;
     let (made, missing) = Made::of(workflow, options.providers.as_deref());
-    own.extend(missing.iter().map(|(step, error)| cannot_be_had(step, error)));
-    let mut others = decisions_for_nobody(workflow, &options.decisions);
-    if options.max_parallel == Some(0) {
-        others.push(Finding::error("max_parallel", None, "`max_parallel` is at least 1"));
-    }
-    if let Err(error) = &repository {
-        others.extend(agents_without_a_repository(workflow, error));
-    }
-    let resumed = match &options.resume {
-        Some(run) => Some((run.clone(), Record::resume(&config, run).await?)),
+    let mut found = Found::in_workflow(workflow, &missing);
+    found.in_options(workflow, &options, &place);
+    let earlier = match &options.resume {
+        Some(run) => {
+            let (record, past) = Record::resume(&place.config, run).await?;
+            Some((run.clone(), record, past))
+        }
         None => None,
     };
-    let (given, wrong) = match &resumed {
+    let (given, wrong) = match &earlier {
         None => begun_with(workflow, &options),
-        Some((run, (_, past))) => gone_on_with(workflow, &options, run, past),
+        Some((run, _, past)) => gone_on_with(workflow, &options, run, past),
     };
-    others.extend(wrong);
-    let mut warnings = refuse(workflow, own, others)?;
-    warnings.extend(uncorrected(&made, workflow));
-    let secrets = Secrets::of(&options.secrets, variables(workflow))?;
-    let (run, record, past, left) = recorded(workflow, (&config, &folder), &given, resumed).await?;
-    if left > 0 {
-        warnings.push(format!(
-            "the process that had the run was killed: {left} processes that it left were ended"
-        ));
-    }
+    found.others.extend(wrong);
+    let mut doubts = found.refuse(workflow, &secrets)?;
+    doubts.extend(uncorrected(&made, workflow));
+    let (run, record, past) = recorded(workflow, &place, &given, earlier, &mut doubts).await?;
     let stage = Stage::new(Props {
         workflow,
         run,
-        folder,
+        folder: place.folder,
         declared_secrets: options.secrets,
         audience: Audience::new(options.callback, secrets),
         record,
@@ -90,7 +86,75 @@ pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Resu
         scope: scope(given),
         made,
     });
-    Ok((stage, warnings))
+    Ok((stage, doubts))
+}
+
+impl Place {
+    async fn of(workflow: &Workflow, options: &WorkflowOptions) -> Result<Self> {
+        let name = &workflow.name;
+        if options.cancel.is_cancelled() {
+            let message = format!("run the workflow `{name}`: it was cancelled before it began");
+            return Err(Error::new(ErrorKind::Cancelled, message));
+        }
+        let folder = options.folder.canonicalize().map_err(|error| {
+            let folder = options.folder.display();
+            Error::new(ErrorKind::InvalidOptions, format!("run the workflow `{name}` in `{folder}`"))
+                .with_source(error)
+        })?;
+        let (config, without_repository) = match Repository::discover(&folder).await {
+            Ok(repository) => (ConfigDir::of(&repository), None),
+            Err(error) => (ConfigDir::in_folder(&folder), Some(error)),
+        };
+        Ok(Self { folder, config, without_repository })
+    }
+}
+
+impl Found {
+    /// Finds what is wrong with the workflow, and what its steps cannot be done without.
+    fn in_workflow(workflow: &Workflow, missing: &[(&Step, Error)]) -> Self {
+        let mut found = Self { own: workflow.check().0, others: Vec::new() };
+        for (step, error) in missing {
+            // A key that is not set is no mistake of a document.
+            let list =
+                if error.kind() == ErrorKind::InvalidOptions { &mut found.others } else { &mut found.own };
+            list.push(cannot_be_had(step, error));
+        }
+        found
+    }
+
+    /// Finds what is wrong with how it is run, apart from what it is given.
+    fn in_options(&mut self, workflow: &Workflow, options: &WorkflowOptions, place: &Place) {
+        self.others.extend(decisions_for_nobody(workflow, &options.decisions));
+        if options.max_parallel == Some(0) {
+            self.others.push(Finding::error("max_parallel", None, "`max_parallel` is at least 1"));
+        }
+        if let Some(error) = &place.without_repository {
+            let agents = workflow.all_steps().filter(|step| matches!(step.kind, StepKind::Agent(_)));
+            self.others.extend(agents.map(|step| cannot_be_had(step, error)));
+        }
+    }
+
+    /// Refuses a run with all that is wrong, and returns what is only doubtful.
+    fn refuse(self, workflow: &Workflow, secrets: &Secrets) -> Result<Vec<String>> {
+        let own_are_wrong = self.own.iter().any(|finding| finding.severity == Severity::Error);
+        let mut findings = Findings(self.own.into_iter().chain(self.others).collect()).sorted();
+        for finding in &mut findings.0 {
+            finding.message = secrets.mask(&finding.message).into_owned();
+        }
+        let errors: Vec<_> = findings.errors().collect();
+        let Some(first) = errors.first() else {
+            return Ok(findings.as_slice().iter().map(ToString::to_string).collect());
+        };
+        let kind = if own_are_wrong { ErrorKind::InvalidWorkflow } else { ErrorKind::InvalidOptions };
+        let more = match errors.len() {
+            1 => String::new(),
+            2 => " (and 1 more problem)".to_owned(),
+            count => format!(" (and {} more problems)", count - 1),
+        };
+        let message = format!("run the workflow `{}`: {first}{more}", workflow.name);
+        let error = first.hint.iter().fold(Error::new(kind, message), Error::with_hint);
+        Err(error.with_source(findings))
+    }
 }
 
 /// The variables of this process. Those that the workflow names for keys have a name that says so, whatever theirs is.
@@ -129,11 +193,6 @@ fn decisions_for_nobody(workflow: &Workflow, decisions: &[(StepName, Decision)])
         Finding::error("", None, message).with_hint(hint)
     };
     for_nobody.map(finding).collect()
-}
-
-fn agents_without_a_repository(workflow: &Workflow, error: &Error) -> Vec<Finding> {
-    let agents = workflow.all_steps().filter(|step| matches!(step.kind, StepKind::Agent(_)));
-    agents.map(|step| cannot_be_had(step, error)).collect()
 }
 
 /// What a new run is given, and what is wrong with that.
@@ -203,45 +262,28 @@ fn changed_since(workflow: &Workflow, past: &Past, now: &Value) -> Vec<Finding> 
     names.into_iter().map(finding).collect()
 }
 
-/// Refuses a run with all that is wrong, and returns what is only doubtful.
-fn refuse(workflow: &Workflow, own: Vec<Finding>, others: Vec<Finding>) -> Result<Vec<String>> {
-    let own_are_wrong = own.iter().any(|finding| finding.severity == Severity::Error);
-    let findings = Findings(own.into_iter().chain(others).collect()).sorted();
-    let errors: Vec<_> = findings.errors().collect();
-    let Some(first) = errors.first() else {
-        return Ok(findings.as_slice().iter().map(ToString::to_string).collect());
-    };
-    let kind = if own_are_wrong { ErrorKind::InvalidWorkflow } else { ErrorKind::InvalidOptions };
-    let more = match errors.len() {
-        1 => String::new(),
-        2 => " (and 1 more problem)".to_owned(),
-        count => format!(" (and {} more problems)", count - 1),
-    };
-    let message = format!("run the workflow `{}`: {first}{more}", workflow.name);
-    let error = first.hint.iter().fold(Error::new(kind, message), Error::with_hint);
-    Err(error.with_source(findings))
-}
-
-/// Begins a record, or goes on with one; tells how many processes a killed run had left.
+/// Begins a record, or goes on with one.
 async fn recorded(
     workflow: &Workflow,
-    (config, folder): (&ConfigDir, &Path),
+    place: &Place,
     given: &Given,
-    resumed: Option<(RunId, (Record, Past))>,
-) -> Result<(RunId, Record, Option<Past>, usize)> {
-    match resumed {
-        None => {
-            let run = RunId::generate();
-            let record = Record::begin(config, &run, (&workflow.name, folder), given, describe(workflow))?;
-            Ok((run, record, None, 0))
-        }
-        Some((run, (record, past))) => {
-            // What was at work when the earlier process was killed must not be at work beside what is done now.
-            let left = past.end_leftovers(config).await;
-            record.resumed(describe(workflow))?;
-            Ok((run, record, Some(past), left))
-        }
+    earlier: Option<Earlier>,
+    doubts: &mut Vec<String>,
+) -> Result<(RunId, Record, Option<Past>)> {
+    let Some((run, record, past)) = earlier else {
+        let (run, whose) = (RunId::generate(), (&*workflow.name, &*place.folder));
+        let record = Record::begin(&place.config, &run, whose, given, describe(workflow))?;
+        return Ok((run, record, None));
+    };
+    // What was at work when the earlier process was killed must not be at work beside what is done now.
+    let left = past.end_leftovers(&place.config).await;
+    if left > 0 {
+        doubts.push(format!(
+            "the process that had the run was killed: {left} processes that it left were ended"
+        ));
     }
+    record.resumed(describe(workflow))?;
+    Ok((run, record, Some(past)))
 }
 
 /// What expressions can read before the first step.

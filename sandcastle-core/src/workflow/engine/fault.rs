@@ -1,6 +1,7 @@
 //! Why a step failed, and why a workflow does not go on.
 
 use super::super::options::ApprovalRequest;
+use super::super::outcome::StepStatus;
 use crate::error::{Error, ErrorKind};
 
 /// Why a step failed.
@@ -47,6 +48,16 @@ impl Halt {
     /// Tells whether nothing else may go on either.
     pub(super) fn ends_all(&self) -> bool {
         matches!(self, Self::Rejected { .. } | Self::Failed { .. })
+    }
+
+    /// Returns how a step ended that it went through.
+    pub(super) fn status(&self) -> StepStatus {
+        match self {
+            Self::Awaiting(_) => StepStatus::AwaitingApproval,
+            Self::Cancelled => StepStatus::Cancelled,
+            Self::Rejected { .. } => StepStatus::Rejected,
+            Self::Failed { .. } => StepStatus::Failed,
+        }
     }
 
     /// Joins it with that of another way: what matters more counts.

@@ -89,17 +89,11 @@ impl Stage<'_> {
                 self.complete(step, json!({ "branches": names }), &deed)
             }
             Err(halt) => {
-                let status = match &halt {
-                    Halt::Awaiting(_) => StepStatus::AwaitingApproval,
-                    Halt::Cancelled => StepStatus::Cancelled,
-                    Halt::Rejected { .. } => StepStatus::Rejected,
-                    Halt::Failed { .. } => StepStatus::Failed,
-                };
                 let said = match &halt {
                     Halt::Failed { step, .. } => Some(format!("was left, because the step `{step}` failed")),
                     _ => None,
                 };
-                self.give_up(step, &deed, status, said.as_deref())?;
+                self.give_up(step, &deed, halt.status(), said.as_deref())?;
                 Err(halt)
             }
         }

@@ -58,13 +58,17 @@ pub(super) async fn ask(
         return Ok(json!({ "text": result.text }));
     };
     let run = with_strategy(run.output_spec(spec.clone()), kind);
-    let run = equipment.words.iter().fold(run, |run, words| run.instruction(words.as_str()));
+    let run = equipment.words.iter().fold(run, ModelRun::instruction);
     let result = corrected(stage, step, run).run().await.map_err(|error| broken(error, deed))?;
     note(stage, step, &result, deed);
-    let ModelResult { output, unmet, attempts, .. } = result;
-    match (output, unmet) {
+    given(result)
+}
+
+/// Returns the answer of a model run, or why there is no valid one.
+fn given(result: ModelResult<Option<Value>>) -> Result<Value, Fault> {
+    match (result.output, result.unmet) {
         (Some(output), None) => Ok(output),
-        (_, Some(unmet)) => Err(not_met(unmet, &attempts)),
+        (_, Some(unmet)) => Err(not_met(unmet, &result.attempts)),
         (None, None) => Err(Fault::ruled("has no answer")),
     }
 }
@@ -100,7 +104,7 @@ fn note<O>(stage: &Stage<'_>, step: &Step, result: &ModelResult<O>, deed: &mut D
     deed.usage = result.usage;
     deed.answer_guarantee = result.answer_guarantee;
     let refused = result.attempts.iter().filter(|attempt| attempt.message.is_some());
-    deed.rejected = refused.map(|attempt| stage.audience.hide(&told(attempt))).collect();
+    deed.rejected = refused.map(told).collect();
     for warning in &result.warnings {
         stage.warn(format!("the step `{}`: {warning}", step.name));
     }

@@ -176,7 +176,9 @@ impl<'w> Stage<'w> {
         written
     }
 
-    fn end(&self, record: StepRecord) {
+    fn end(&self, mut record: StepRecord) {
+        // What was wrong with an answer quotes it.
+        record.rejected.iter_mut().for_each(|line| *line = self.audience.hide(line));
         self.state().trace.push(record.clone());
         self.tell(WorkflowEvent::StepEnded { record: Box::new(record) });
     }

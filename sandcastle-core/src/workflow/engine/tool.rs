@@ -64,8 +64,7 @@ pub(super) async fn run(
         })),
         Some(spec) => {
             deed.attempts = 1;
-            read(spec, &ended.stdout)
-                .inspect_err(|fault| deed.rejected.push(stage.audience.hide(&fault.said)))
+            read(spec, &ended.stdout).inspect_err(|fault| deed.rejected.push(fault.said.clone()))
         }
     }
 }

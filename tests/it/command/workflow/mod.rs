@@ -68,7 +68,7 @@ async fn what_is_wrong_is_shown_beside_its_line() {
     let object = json_of(&ended);
     assert_eq!((ended.code(), &object["valid"]), (Some(2), &json!(false)));
     let finding = &object["findings"][0];
-    assert_eq!((&finding["line"], &finding["severity"]), (&json!(4), &json!("error")), "{object}");
+    assert_eq!((&finding["line"], &finding["severity"]), (&json!(6), &json!("error")), "{object}");
 
     let (code, object) = desk.run_document(WRONG, &[]);
     assert_eq!((code, &object["error"]["kind"]), (Some(2), &json!("invalid-workflow")), "{object}");

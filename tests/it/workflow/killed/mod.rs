@@ -3,6 +3,10 @@
 //! Each step leaves a mark that is counted: a line in `effects`, a request at the model's server. A step whose end is on record
 //! is never done again; one that had begun may be, and that is said; everything else is done once.
 
+mod amid;
+mod boundaries;
+mod resumed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

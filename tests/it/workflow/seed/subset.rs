@@ -49,7 +49,7 @@ async fn seed_3_1_every_keyword_counts() {
         ("weight", json!("1"), "output.weight: expected number, got string \"1\""),
         ("summary", json!("a"), "output.summary must be at least 3 characters long"),
         ("summary", json!("a".repeat(51)), "output.summary must be at most 50 characters long"),
-        ("code", json!("ab"), "output.code must match ^[A-Z]{2}-[0-9]+$"),
+        ("code", json!("ab"), "output.code must match the pattern ^[A-Z]{2}-[0-9]+$"),
         ("labels", json!(["bug", 1]), "output.labels[1]: expected string, got 1"),
         ("urgent", json!("no"), "output.urgent: expected boolean, got string \"no\""),
         ("owner", json!({}), "output.owner.name is required"),

@@ -225,6 +225,52 @@ fn what_may_not_be_there_is_a_warning() {
 }
 
 #[test]
+fn schemas_are_read_as_types_make_them() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "kind": { "allOf": [{ "$ref": "#/$defs/Kind" }], "description": "What it is." },
+            "verdict": { "oneOf": [
+                { "type": "string", "const": "approve" },
+                {
+                    "type": "object",
+                    "properties": { "reject": { "type": "string" } },
+                    "required": ["reject"],
+                    "additionalProperties": false,
+                },
+            ] },
+            "parent": { "anyOf": [{ "$ref": "#" }, { "type": "null" }] },
+            "score": { "type": ["number", "null"] },
+            "extra": { "type": "object", "additionalProperties": true },
+            "any": true,
+        },
+        "required": ["kind", "verdict", "parent", "score", "extra", "any"],
+        "$defs": { "Kind": { "oneOf": [
+            { "type": "string", "const": "bug", "description": "Wrong." },
+            { "type": "string", "enum": ["idea", "question"] },
+        ] } },
+    });
+    for (template, expected) in [
+        ("{{ s.kind }}{{ s.any.thing[3].at.all }}{{ s.extra.whatever }}{{ s.verdict == 'approve' }}", None),
+        ("{% if s.parent %}{{ s.parent.kind }}{{ s.parent.verdict }}{% endif %}", None),
+        ("{{ s.score == none }}{{ s.score|default(0, true) + 1 }}", None),
+        ("{{ s.kind == 'bgu' }}", Some("E `s.kind` is never `bgu`; did you mean `bug`?")),
+        ("{{ s.verdict.rejct }}", Some("E `s.verdict` has no `rejct`; did you mean `reject`?")),
+        ("{{ s.verdict.reject }}", Some("W `s.verdict.reject` may not be there, since it is not required")),
+        ("{{ s.verdict == 1 }}", Some("E `s.verdict` is a text or an object, which never equals an integer")),
+        ("{{ s.parent.kind }}", Some("W `s.parent` may be null, which has no fields")),
+        ("{{ s.parent.parent.knd }}", Some("W `s.parent` may be null, which has no fields")),
+        ("{{ s.score == 'x' }}", Some("E `s.score` is a number or null, which never equals a text")),
+    ] {
+        let made = Workflow::new("types").step(typed("s", schema.clone())).step(model("next", template));
+        let found = lines(&made);
+        let expected: Vec<_> =
+            expected.iter().map(|line| line.replacen(' ', " steps[1].prompt: ", 1)).collect();
+        agree(&found[..found.len().min(1)], &expected, template);
+    }
+}
+
+#[test]
 fn a_condition_gives_a_boolean_and_not_always_the_same() {
     decides("triage.urgent", &[]);
     decides("triage.severity == \"high\" and triage.confidence > 0.5", &[]);

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::super::definition::{Guardrails, Step, Workflow, WorkflowVersion};
+use super::super::super::definition::{Defaults, Guardrails, Step, Workflow, WorkflowVersion};
+use super::super::schema::{Node, read};
 use super::{agree, lines, model, typed};
 use crate::output::OutputSpec;
 
@@ -115,6 +116,24 @@ fn structure_is_held_to_the_rules() {
         lines(&with_threshold(fine().confidence_gate()).step(model("b", "{{ fine.anything }}"))),
         [""; 0]
     );
+}
+
+#[test]
+fn hostile_schemas_and_loops_do_not_keep_the_check_busy() {
+    for word in ["allOf", "anyOf"] {
+        let mut defs = serde_json::Map::new();
+        for level in 0..40 {
+            let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });
+            defs.insert(format!("d{level}"), json!({ word: [next, next] }));
+        }
+        defs.insert("d40".to_owned(), json!({ "type": "string" }));
+        let schema = json!({ "$ref": "#/$defs/d0", "$defs": defs });
+        assert!(read(&[Node::root(&schema, Defaults::Left)]).is_open(), "{word}");
+    }
+    let begin: String =
+        (0..60).map(|i| format!("{{% for v{} in [[v{i}, v{i}], [v{i}, v{i}]] %}}", i + 1)).collect();
+    let template = format!("{{% for v0 in [[1]] %}}{begin}{{{{ v60 }}}}{}", "{% endfor %}".repeat(61));
+    assert_eq!(lines(&Workflow::new("w").step(model("n", &template))), [""; 0]);
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(super) fn build(
     let vars = entries(root, "vars").iter().map(|entry| builder.variable(entry, &at.key("vars"))).collect();
     Workflow {
         version,
-        name: root.string("name").unwrap_or_else(|| DEFAULT_NAME.to_owned()),
+        name: root.string("name").unwrap_or_default(),
         description: root.string("description"),
         vars,
         guardrails: guardrails(root),
@@ -41,9 +41,6 @@ pub(super) fn build(
         source: None,
     }
 }
-
-/// The name of a workflow that has none, and is in no file either.
-const DEFAULT_NAME: &str = "workflow";
 
 struct Builder<'a> {
     models: Vec<(&'a str, Option<ModelSpec>)>,

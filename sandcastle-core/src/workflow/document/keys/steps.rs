@@ -99,7 +99,12 @@ const MODEL: &[Key] = &[
 ];
 
 const AGENT: &[Key] = &[
-    Key::new("agent", Shape::TextOr(&AGENT_SPEC), "Which agent, such as `claude-code`.").required(),
+    Key::new(
+        "agent",
+        Shape::TextOr(&AGENT_SPEC),
+        "Which agent: its name, or a map with the model that it uses.",
+    )
+    .required(),
     Key::new("sandbox", Shape::TextOr(&SANDBOX_SPEC), "What it runs in; by default `none`."),
     Key::new(
         "branch",
@@ -211,7 +216,7 @@ static AGENT_SPEC: Group = Group {
     what: "an agent",
     needed: None,
     keys: &[
-        Key::new("name", Shape::Filled, "The agent, such as `claude-code`.").required(),
+        Key::new("name", Shape::Filled, "The agent, by its name.").required(),
         Key::new("model", Shape::Filled, "Its model; by default the agent's own choice."),
     ],
 };

@@ -98,7 +98,7 @@ fn an_agent_step_is_read() {
     let (AgentSource::Named(spec), SandboxSource::Named(sandbox)) = (&step.agent, &step.sandbox) else {
         panic!("{step:?}")
     };
-    assert_eq!((spec.name.as_str(), spec.model.as_deref()), ("claude-code", Some("claude-opus-4-8")));
+    assert_eq!((spec.name.as_str(), spec.model.as_deref()), ("opencode", Some("gpt-5")));
     assert_eq!(*sandbox, SandboxSpec { image: Some("node".to_owned()), ..SandboxSpec::new("docker") });
     assert_eq!(step.branching, Branching::Branch("agent/{{ vars.team }}".to_owned()));
     assert_eq!((step.base.as_ref().map(source), step.prompt.source.as_str()), (Some("main"), "Fix it."));

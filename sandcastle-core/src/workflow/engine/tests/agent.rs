@@ -67,7 +67,7 @@ fn says(first: &str, second: &str) -> Script {
 }
 
 fn good() -> String {
-    answer(json!({ "severity": "low", "confidence": 0.5 }))
+    answer(&json!({ "severity": "low", "confidence": 0.5 }))
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use crate::testing::ScriptedModel;
 #[tokio::test]
 async fn s3_4_steps_are_done_in_order_and_read_what_earlier_ones_gave() {
     let ground = Ground::new();
-    let model = ScriptedModel::new().answer(answer(json!({ "severity": "high", "confidence": 0.9 })));
+    let model = ScriptedModel::new().answer(answer(&json!({ "severity": "high", "confidence": 0.9 })));
     let workflow = Workflow::new("triage")
         .step(Step::model("triage", model.clone()).prompt("Sort: {{ input }}").output_spec(triage()))
         .step(
@@ -178,4 +178,11 @@ async fn a_listener_that_panics_loses_no_run() {
     let result = workflow.run(options).await.unwrap();
     assert!(result.is_completed());
     assert_eq!(result.warnings, ["the function that is told what happens panicked"]);
+}
+
+#[test]
+fn a_run_can_be_moved_to_another_thread() {
+    fn assert_send(_: &impl Send) {}
+    let (ground, workflow) = (Ground::new(), Workflow::new("flow"));
+    assert_send(&workflow.run(ground.options()));
 }

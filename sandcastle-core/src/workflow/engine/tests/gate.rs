@@ -11,7 +11,7 @@ use crate::error::ErrorKind;
 use crate::testing::ScriptedModel;
 
 fn certain(confidence: f64) -> String {
-    answer(json!({ "severity": "low", "confidence": confidence }))
+    answer(&json!({ "severity": "low", "confidence": confidence }))
 }
 
 fn gated(model: &ScriptedModel, action: FallbackAction) -> Workflow {
@@ -89,7 +89,7 @@ async fn whoever_is_there_is_asked_and_a_no_ends_the_workflow() {
 
 async fn without_a_schema(version: WorkflowVersion, threshold: f64) -> Value {
     let ground = Ground::new();
-    let reply = answer(json!({ "result": { "kind": "bug" }, "confidence": 0.9 }));
+    let reply = answer(&json!({ "result": { "kind": "bug" }, "confidence": 0.9 }));
     let model = ScriptedModel::new().answer(reply);
     let mut workflow = Workflow::new("gated")
         .guardrails(Guardrails::new(threshold))

@@ -73,7 +73,7 @@ fn triage() -> OutputSpec {
     OutputSpec::json("output", schema).unwrap()
 }
 
-fn answer(value: Value) -> String {
+fn answer(value: &Value) -> String {
     format!("<output>{value}</output>")
 }
 

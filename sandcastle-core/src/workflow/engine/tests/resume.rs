@@ -19,7 +19,7 @@ fn workflow() -> Workflow {
     let log = |name: &str, word: &str| {
         Step::tool(name, ["sh", "-c", "echo \"$1\" >> log; echo \"$1\"", "log", word])
     };
-    let model = ScriptedModel::new().answer(answer(json!({ "severity": "high", "confidence": 0.9 })));
+    let model = ScriptedModel::new().answer(answer(&json!({ "severity": "high", "confidence": 0.9 })));
     Workflow::new("flow")
         .step(Step::model("sort", model).prompt("Sort: {{ input }}").output_spec(triage()))
         .step(Step::condition("urgent", "sort.severity == 'high'").then([log("page", "{{ sort.severity }}")]))

@@ -16,11 +16,11 @@ fn workflow(model: &ScriptedModel) -> Workflow {
 }
 
 fn bad() -> String {
-    answer(json!({ "severity": "urgent", "confidence": 0.5 }))
+    answer(&json!({ "severity": "urgent", "confidence": 0.5 }))
 }
 
 fn good() -> String {
-    answer(json!({ "severity": "low", "confidence": 0.5 }))
+    answer(&json!({ "severity": "low", "confidence": 0.5 }))
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn s3_2_every_problem_is_named_and_located() {
         "type": "object", "properties": { "name": { "type": "string" }, "n": { "type": "integer", "maximum": 3 } },
         "required": ["name"] } } }, "required": ["items"] });
     let spec = crate::OutputSpec::json("output", schema).unwrap();
-    let wrong = answer(json!({ "items": [{ "name": "a" }, { "n": 7 }] }));
+    let wrong = answer(&json!({ "items": [{ "name": "a" }, { "n": 7 }] }));
     let model = ScriptedModel::new().answer(wrong.clone()).answer(wrong);
     let step = Step::model("list", model).prompt("List.").output_spec(spec);
     let error = ground.fails(&Workflow::new("list").step(step)).await.to_string();

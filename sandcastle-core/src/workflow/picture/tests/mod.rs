@@ -91,12 +91,14 @@ fn an_agent_says_where_it_works() {
 
 #[test]
 fn a_text_of_a_document_is_a_text_in_a_flowchart() {
-    let hostile = "x\"]\n  click n1 href \"javascript:alert(1)\"\n%%{init: {}}%%<img src=x>#quot;fa:fa-x`";
+    let hostile = "x\"]\n  click n1 href \"javascript:alert(1)\"\n%%{init: {}}%%<img src=x>#quot;`";
     let flow = Workflow::new(hostile).step(Step::approval("a", hostile)).to_mermaid();
     let lines: Vec<&str> = flow.lines().collect();
     assert_eq!(lines.len(), 6, "{flow}");
     let label = lines[2].strip_prefix("    n1([\"a<br/>").and_then(|rest| rest.strip_suffix("\"])")).unwrap();
     assert!(!label.contains(['"', '<', '>', '%', '{', '`', '[', '&']), "{label}");
+    let flow = Workflow::new("w").step(Step::tool("a", ["fa:fa-bug", "$$x$$"])).to_mermaid();
+    assert!(flow.contains("tool: fa#58;fa-bug #36;#36;x#36;#36;"), "{flow}");
 }
 
 /// The tags of an image that were opened and not closed, after it was read; what is in texts.
