@@ -24,12 +24,12 @@ impl Delivery {
     async fn new(review: Value) -> Self {
         let delivery = Self { desk: Desk::new().await, document: PathBuf::new() };
         let plan = json!({ "steps": [{ "file": "greeting.txt" }, { "file": "farewell.txt", "content": "hello again" }] });
-        delivery.script("plan", json!([{ "say": format!("Here it is.\n<plan>{plan}</plan>") }]));
+        delivery.script("plan", &json!([{ "say": format!("Here it is.\n<plan>{plan}</plan>") }]));
         delivery.script(
             "implement",
-            json!([{ "shell": IMPLEMENT }, { "commit": "Say hello" }, { "say": "Done." }]),
+            &json!([{ "shell": IMPLEMENT }, { "commit": "Say hello" }, { "say": "Done." }]),
         );
-        delivery.script("review", json!([{ "say": format!("<review>{review}</review>") }]));
+        delivery.script("review", &json!([{ "say": format!("<review>{review}</review>") }]));
         let text = include_str!("../../fixtures/workflows/delivery.yaml");
         let document = delivery.with(text);
         Self { document, ..delivery }
@@ -39,8 +39,8 @@ impl Delivery {
         self.desk.file("delivery.yaml", text.replace("SCRIPTS", self.desk.home.path().to_str().unwrap()))
     }
 
-    fn script(&self, name: &str, steps: Value) {
-        self.desk.file(&format!("{name}.json"), one_turn(&steps).to_string());
+    fn script(&self, name: &str, steps: &Value) {
+        self.desk.file(&format!("{name}.json"), one_turn(steps).to_string());
     }
 
     fn run(&self, args: &[&str]) -> Finished {
@@ -54,7 +54,7 @@ impl Delivery {
         let subjects = self.desk.subjects("main").await;
         assert_eq!(subjects.len(), commits, "{subjects:?}");
         assert!(subjects.contains(&"Say hello".to_owned()), "{subjects:?}");
-        assert_eq!(self.desk.worktrees().await, [PathBuf::new(); 0]);
+        assert_eq!(self.desk.worktrees().await, Vec::<PathBuf>::new());
     }
 }
 
@@ -131,7 +131,7 @@ async fn a_bad_review_asks_somebody_who_may_merge_it_later() {
     assert_eq!(object["status"], "awaiting-approval");
     assert_eq!(object["approvals"][0]["message"], "Merge it although it is bad (no test; rude)?");
     assert_eq!(delivery.desk.subjects("main").await, ["begin"]);
-    assert_eq!(delivery.desk.worktrees().await, [PathBuf::new(); 0]);
+    assert_eq!(delivery.desk.worktrees().await, Vec::<PathBuf>::new());
 
     let run = object["run"].as_str().unwrap();
     let ended = delivery.run(&["--resume", run, "--approve", "ask=it is only a greeting"]);
@@ -147,7 +147,7 @@ async fn a_bad_review_asks_somebody_who_may_merge_it_later() {
 async fn a_plan_that_does_not_fit_is_asked_for_again_and_one_that_never_does_changes_nothing() {
     let delivery = Delivery::new(good()).await;
     let bad = "<plan>{\"steps\":[{\"file\":\"../up.txt\"}]}</plan>";
-    delivery.script("plan", json!([{ "say": bad }]));
+    delivery.script("plan", &json!([{ "say": bad }]));
     let ended = delivery.run(&GIVEN);
     assert_eq!(ended.code(), Some(3), "{ended:?}");
     let object = json_of(&ended);
@@ -189,7 +189,7 @@ async fn a_document_may_name_no_branch_that_is_none() {
 async fn row_194_one_produces_and_another_one_extracts() {
     let delivery = Delivery::new(good()).await;
     let work = "Renamed `open` to `connect`. 12 files are different, and 3 tests were added.";
-    delivery.script("work", json!([{ "write-file": { "path": "made.txt", "content": "1" } }, { "commit": "Rename" }, { "say": work }]));
+    delivery.script("work", &json!([{ "write-file": { "path": "made.txt", "content": "1" } }, { "commit": "Rename" }, { "say": work }]));
     let answer = Reply::text("<extract>{\"files\": 12, \"tests\": 3}</extract>");
     let server = ModelServer::for_clients(Law::OfTheService, [answer]);
     let document = format!(

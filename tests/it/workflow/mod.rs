@@ -22,7 +22,7 @@ use sandcastle::workflow::{
     WorkflowResult,
 };
 use sandcastle::{Error, Result};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::models::Service;
 use crate::support::model_server::{ModelServer, Reply};
@@ -144,11 +144,12 @@ fn asking_with(lines: &str, schema: &Value, more: &str) -> String {
 
 /// An object of these fields, of which these have to be there.
 fn object(properties: Value, required: &[&str]) -> Value {
-    let mut schema = json!({ "type": "object", "properties": properties });
+    let mut schema =
+        Map::from_iter([("type".to_owned(), "object".into()), ("properties".to_owned(), properties)]);
     if !required.is_empty() {
-        schema["required"] = json!(required);
+        schema.insert("required".to_owned(), required.into());
     }
-    schema
+    schema.into()
 }
 
 /// The object of the seed's own example.

@@ -41,7 +41,7 @@ async fn a_kill_amid_an_agent_leaves_its_branch_to_the_next() {
     assert!(ended.stderr.contains("`work` had begun"), "{}", ended.stderr);
     assert_eq!((scene.effects()["first"], scene.effects()["work"]), (1, 2));
     assert_eq!(scene.desk.subjects("agent/work").await, ["Work", "begin"]);
-    assert_eq!(scene.desk.worktrees().await, [PathBuf::new(); 0]);
+    assert_eq!(scene.desk.worktrees().await, Vec::<PathBuf>::new());
 }
 
 #[tokio::test]
