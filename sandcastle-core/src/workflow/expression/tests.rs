@@ -49,8 +49,8 @@ fn one_expression_keeps_the_type_of_its_value() {
         json!([1, [2, "x"], {}]),
         json!({ "z": 1, "a": { "y": [null], "b": false }, "m": 2 }),
     ] {
-        let given = shown("{{ a }}", json!({ "a": value })).unwrap();
-        assert_eq!(given.to_string(), value.to_string());
+        let given = shown("{{ a }}", json!({ "a": value }));
+        assert_eq!(given.map(|given| given.to_string()), Ok(value.to_string()));
     }
 }
 
