@@ -28,7 +28,7 @@ pub enum WorkflowEvent {
         step: String,
         /// What it is, such as `model`.
         kind: String,
-        /// Whether it had begun in an earlier run that did not come to its end.
+        /// Whether it is done again: a model, an agent or a command that had begun before the run went on, and not ended well.
         again: bool,
     },
     /// A model step did something.
@@ -49,7 +49,7 @@ pub enum WorkflowEvent {
     StepRetried {
         /// The step.
         step: String,
-        /// What was wrong, such as ``output.severity must be one of `low`, `high` ``.
+        /// What was wrong, such as `output.severity must be one of low, high`.
         problems: Vec<String>,
     },
     /// Somebody is asked.

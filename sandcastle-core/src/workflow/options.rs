@@ -22,6 +22,8 @@ use crate::id::RunId;
 /// | [`input`](Self::input) | the empty text |
 /// | [`trigger`](Self::trigger) | `null` |
 /// | [`providers`](Self::providers) | none: a workflow that names models, agents or sandboxes is refused |
+/// | [`var`](Self::var) | the default of the variable; one without a default has to be set |
+/// | [`max_parallel`](Self::max_parallel) | what the workflow says, otherwise 4 |
 /// | [`on_approval`](Self::on_approval) | nobody is there: the workflow stops where it asks, and can be resumed |
 #[derive(Clone)]
 #[must_use = "options do nothing until a workflow is run with them"]

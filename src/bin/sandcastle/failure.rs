@@ -109,7 +109,7 @@ impl Failure {
     pub(crate) fn of_workflow(error: &Error, ended: &WorkflowFailure, resume: &str) -> Self {
         // How to go on is said by the command line that does it.
         let hints = error.hints().iter().filter(|hint| !hint.contains(ended.run_id.as_str()));
-        let hints: Vec<String> = hints.map(|hint| in_flags(hint)).collect();
+        let hints: Vec<String> = hints.map(|hint| in_keys(hint)).collect();
         let mut json = described(error, &hints);
         json.insert("resume_command".into(), json!(resume));
         let mut lines = Lines::default();
@@ -195,9 +195,28 @@ const FLAGS: &[(&str, &str)] = &[
     ("the strategy `tag`", "`--strategy tag`"),
 ];
 
+/// What the library's hints call something, and what the document of a workflow calls it.
+const KEYS: &[(&str, &str)] = &[
+    ("`total_timeout`, or resume the session to go on", "`timeout`"),
+    ("`, or resume the session to go on with a new budget", "`"),
+    ("name another model with `alternate`", "have it called again with `transport_retries`"),
+    ("the strategy `merge_to_head` or `branch`", "`branch: merge-to-head`, or the name of a branch"),
+    ("the branch strategy `merge_to_head`", "`branch: merge-to-head`"),
+    ("`RunOptions::env`", "`env`"),
+];
+
 /// Says a hint of the library in the words of somebody who types flags.
 fn in_flags(hint: &str) -> String {
-    FLAGS.iter().fold(hint.to_owned(), |hint, (option, flag)| hint.replace(option, flag))
+    in_words(hint, FLAGS)
+}
+
+/// Says a hint of the library in the words of somebody who writes a document: most options are keys of the same name there.
+fn in_keys(hint: &str) -> String {
+    in_words(hint, KEYS)
+}
+
+fn in_words(hint: &str, words: &[(&str, &str)]) -> String {
+    words.iter().fold(hint.to_owned(), |hint, (option, word)| hint.replace(option, word))
 }
 
 fn exit_of(error: &Error) -> Exit {

@@ -102,7 +102,7 @@ pub(crate) enum Official {
 pub(crate) fn known(provider: &str, model: &str, official: Official) -> Capabilities {
     if official == Official::No {
         return Capabilities::none(
-            "a custom base address declares nothing; say what it can do with `declares`",
+            "a custom base address declares nothing; in Rust, `declares` says what it can do",
         );
     }
     let dialect = table::dialect(provider);

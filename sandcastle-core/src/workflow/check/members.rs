@@ -49,11 +49,11 @@ impl<'c> Reader<'_, 'c, '_> {
             }
         }
         let Some(mut shape) = found else {
-            self.error(
-                offset,
-                format!("{of} has no `{}`", shortened(name)),
-                instead_of(name, known.iter().copied()),
-            );
+            let hint = match (of, known.as_slice()) {
+                ("`vars`", []) => "declare it under `vars`".to_owned(),
+                _ => instead_of(name, known.iter().copied()),
+            };
+            self.error(offset, format!("{of} has no `{}`", shortened(name)), hint);
             return Shape::unknown();
         };
         let kinds = base.kinds();

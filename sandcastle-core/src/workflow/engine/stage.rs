@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::super::definition::{RESERVED, Step, Text, Workflow};
+use super::super::definition::{RESERVED, Step, StepKind, Text, Workflow};
 use super::super::event::WorkflowEvent;
 use super::super::expression::{self, Scope};
 use super::super::options::{Approver, Decision};
@@ -122,7 +122,8 @@ impl<'w> Stage<'w> {
         let name = step.name.as_str();
         self.write(step, &Note::StepStarted { step: name.to_owned() })?;
         let before = self.past.as_ref();
-        let again = before.is_some_and(|past| past.begun.contains(name));
+        let does = matches!(step.kind, StepKind::Model(_) | StepKind::Agent(_) | StepKind::Tool(_));
+        let again = does && before.is_some_and(|past| past.begun.contains(name));
         self.tell(WorkflowEvent::StepStarted {
             step: name.to_owned(),
             kind: step.kind.name().to_owned(),

@@ -25,7 +25,7 @@ fn distance(word: &str, name: &str) -> usize {
 pub(crate) fn instead_of<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
     match nearest(word, names.clone()) {
         Some(name) => format!("did you mean `{}`?", shortened(name)),
-        None if names.clone().next().is_none() => "there is nothing".to_owned(),
+        None if names.clone().next().is_none() => "there are none here".to_owned(),
         None => format!("there are {}", listed(names)),
     }
 }

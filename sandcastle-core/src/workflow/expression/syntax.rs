@@ -69,8 +69,7 @@ impl<'s> Template<'s> {
             return Err(vec![Flaw::new(0, message, "give the rest to a step as its input")]);
         }
         count(source, Begins::WithText)?;
-        let tree =
-            parse(source, "template", syntax()).map_err(|error| vec![flaw_of(&error, source.len())])?;
+        let tree = parse(source, "template", syntax()).map_err(|error| vec![flaw_of(&error, source)])?;
         let mut template = Self { source, tree, names: BTreeSet::new() };
         let mut rules = Rules::default();
         rules.statements(template.statements());
@@ -114,7 +113,7 @@ pub(crate) fn read_expression(source: &str) -> Result<Expression<'_>, Vec<Flaw>>
         return Err(vec![Flaw::new(begin, "an expression stands here, not a template", hint)]);
     }
     count(source, Begins::WithExpression)?;
-    let tree = parse_expr(source).map_err(|error| vec![flaw_of(&error, source.len())])?;
+    let tree = parse_expr(source).map_err(|error| vec![flaw_of(&error, source)])?;
     let mut rules = Rules::default();
     rules.expression(&tree);
     let names = rules.finish()?;
@@ -171,7 +170,7 @@ struct Count {
 fn count(source: &str, begins: Begins) -> Result<(), Vec<Flaw>> {
     let (mut count, mut branches) = (Count::default(), 0);
     for token in tokenize(source, begins == Begins::WithExpression, syntax()) {
-        let (token, span) = token.map_err(|error| vec![flaw_of(&error, source.len())])?;
+        let (token, span) = token.map_err(|error| vec![flaw_of(&error, source)])?;
         let at = range(span);
         match token {
             Token::TemplateData(_) => continue,
@@ -199,9 +198,16 @@ fn count(source: &str, begins: Begins) -> Result<(), Vec<Flaw>> {
 }
 
 /// What the parser says, in our words.
-fn flaw_of(error: &minijinja::Error, end: usize) -> Flaw {
-    let offset = error.range().map_or(0, |range| range.start.min(end));
+fn flaw_of(error: &minijinja::Error, source: &str) -> Flaw {
+    let offset = error.range().map_or(0, |range| range.start.min(source.len()));
     let detail = error.detail().unwrap_or("it cannot be read");
     let message: String = detail.chars().flat_map(char::to_lowercase).take(200).collect();
-    Flaw::new(offset, message, "look at the braces, the quotes, and what stands before")
+    let foreign =
+        FOREIGN.iter().find(|(sign, _)| source.get(offset..).is_some_and(|rest| rest.starts_with(sign)));
+    let hint = foreign.map_or("look at the braces, the quotes, and what stands before", |(_, hint)| *hint);
+    Flaw::new(offset, message, hint)
 }
+
+/// What other languages have, and people write.
+const FOREIGN: &[(&str, &str)] =
+    &[("=", "compare with `==`"), ("&", "write `and`"), ("|", "write `or`"), ("!", "write `not`")];

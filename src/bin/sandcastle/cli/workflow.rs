@@ -30,6 +30,9 @@ pub(crate) enum WorkflowCommand {
         picture: Picture,
     },
     /// Print the JSON Schema of documents, by which editors complete and check them.
+    ///
+    /// Write it to `workflow.schema.json` beside a document, whose first line is
+    /// `# yaml-language-server: $schema=./workflow.schema.json`. Editors with the YAML language server read that line.
     Schema,
 }
 

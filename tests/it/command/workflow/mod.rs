@@ -91,7 +91,7 @@ async fn what_is_right_is_said_and_drawn() {
     let file = desk.document(RIGHT);
     let file = file.to_str().unwrap();
     let ended = desk.workflow(&["check", file]);
-    assert_eq!((ended.code(), ended.stdout.as_str()), (Some(0), "the workflow `right` can be run\n"));
+    assert_eq!((ended.code(), ended.stdout.as_str()), (Some(0), "nothing is wrong with the workflow `right`\n"));
     let ended = desk.workflow(&["graph", file]);
     assert!(
         ended.stdout.starts_with("flowchart TD\n") && ended.stdout.contains("n1[\"greet<br/>"),

@@ -128,6 +128,7 @@ async fn a_service_that_fails_is_not_called_again_unless_the_document_says_so() 
     let (code, object) = desk.run_document(&triage(&server), &[]);
     assert_eq!((code, &object["error"]["kind"]), (Some(1), &json!("model-failed")), "{object}");
     assert_eq!((server.requests().len(), &object["trace"][1]["attempts"]), (1, &json!(0)), "{object}");
+    assert!(object["error"]["hints"][0].to_string().contains("`transport_retries`"), "{object}");
 
     let server = ModelServer::for_clients(Law::OfTheService, [Reply::status(503), answer("low")]);
     let document = triage(&server).replace("    prompt: ", "    transport_retries: 1\n    prompt: ");

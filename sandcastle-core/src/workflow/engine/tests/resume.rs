@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 
 use super::super::super::{
-    Decision, Step, StepStatus, Workflow, WorkflowEvent, WorkflowOptions, WorkflowResult,
+    Decision, Step, StepStatus, Workflow, WorkflowEvent, WorkflowOptions, WorkflowResult, WorkflowStatus,
 };
 use super::{Ground, answer, begun, triage};
 use crate::error::ErrorKind;
@@ -251,4 +251,23 @@ async fn the_same_run_is_not_resumed_twice_at_once() {
     };
     assert_eq!(error.kind(), ErrorKind::InvalidOptions);
     assert!(error.to_string().contains("it goes on"), "{error}");
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answered_is_not_something_that_is_done_again() {
+    let ground = Ground::new();
+    let asks = Workflow::new("flow").step(Step::approval("ask", "Go on?"));
+    let waits = asks.run(ground.options()).await.unwrap();
+    assert!(matches!(waits.status, WorkflowStatus::AwaitingApproval { .. }));
+    let result = asks.run(approved(ground.options().resume(waits.run_id))).await.unwrap();
+    assert!(result.is_completed());
+    let begun: Vec<_> = ground
+        .told()
+        .into_iter()
+        .filter_map(|event| match event {
+            WorkflowEvent::StepStarted { again, .. } => Some(again),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(begun, [false, false]);
 }

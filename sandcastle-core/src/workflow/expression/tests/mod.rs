@@ -49,8 +49,8 @@ fn one_expression_keeps_the_type_of_its_value() {
         json!([1, [2, "x"], {}]),
         json!({ "z": 1, "a": { "y": [null], "b": false }, "m": 2 }),
     ] {
-        let given = shown("{{ a }}", json!({ "a": value })).unwrap();
-        assert_eq!(given.to_string(), value.to_string());
+        let given = shown("{{ a }}", json!({ "a": value }));
+        assert_eq!(given.map(|given| given.to_string()), Ok(value.to_string()));
     }
 }
 
@@ -204,6 +204,19 @@ fn hostile_sources_are_refused() {
     ends(&nested, nothing(), "recursion");
     assert!(decides(&"(".repeat(3_000), nothing()).is_err());
     assert!(decides(&" ".repeat(3_000), nothing()).is_err());
+}
+
+#[test]
+fn signs_of_other_languages_are_answered_with_ours() {
+    for (source, hint) in [
+        ("a = 1", "compare with `==`"),
+        ("a && a", "write `and`"),
+        ("a || a", "write `or`"),
+        ("!a", "write `not`"),
+    ] {
+        let Err(flaws) = read_expression(source) else { panic!("{source} is read") };
+        assert_eq!(flaws[0].hint, hint, "{source}: {}", flaws[0].message);
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn check(file: &Path, reporter: &Reporter) -> Result<Exit, Failure> {
     };
     let valid = !findings.has_errors();
     let human = match (&name, findings.as_slice()) {
-        (Value::String(name), []) => format!("the workflow `{name}` can be run"),
+        (Value::String(name), []) => format!("nothing is wrong with the workflow `{name}`"),
         _ => shown(&findings, file)?,
     };
     reporter.result(&json!({ "workflow": name, "valid": valid, "findings": findings }), &human)?;
