@@ -148,3 +148,12 @@ async fn a_document_that_is_not_there_is_bad_usage() {
         assert!(ended.stderr.contains("`nowhere.yaml`"), "{}", ended.stderr);
     }
 }
+
+#[tokio::test]
+async fn the_name_of_a_workflow_moves_no_cursor() {
+    let desk = Desk::new().await;
+    let text = "version: \"1.1\"\nname: \"a\\e[2J\\nb\"\nsteps: [{ step: a, type: tool, run: [echo] }]\n";
+    let ended = desk.workflow(&["check", desk.document(text).to_str().unwrap()]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_eq!(ended.stdout, "the workflow `a\u{fffd}[2J b` can be run\n");
+}
