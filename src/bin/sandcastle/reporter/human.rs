@@ -86,7 +86,7 @@ pub(crate) fn clean(text: &str) -> String {
 }
 
 /// As [`clean`], on one line.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     clean(text).replace(['\n', '\t'], " ")
 }
 

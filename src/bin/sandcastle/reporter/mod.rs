@@ -18,7 +18,7 @@ use crate::cli::{Color, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-pub(crate) use self::human::clean;
+pub(crate) use self::human::{clean, one_line};
 pub(crate) use self::lines::Lines;
 pub(crate) use self::steps::Steps;
 

@@ -91,7 +91,10 @@ async fn what_is_right_is_said_and_drawn() {
     let file = desk.document(RIGHT);
     let file = file.to_str().unwrap();
     let ended = desk.workflow(&["check", file]);
-    assert_eq!((ended.code(), ended.stdout.as_str()), (Some(0), "nothing is wrong with the workflow `right`\n"));
+    assert_eq!(
+        (ended.code(), ended.stdout.as_str()),
+        (Some(0), "nothing is wrong with the workflow `right`\n")
+    );
     let ended = desk.workflow(&["graph", file]);
     assert!(
         ended.stdout.starts_with("flowchart TD\n") && ended.stdout.contains("n1[\"greet<br/>"),
@@ -147,4 +150,13 @@ async fn a_document_that_is_not_there_is_bad_usage() {
         assert_eq!(ended.code(), Some(2), "{ended:?}");
         assert!(ended.stderr.contains("`nowhere.yaml`"), "{}", ended.stderr);
     }
+}
+
+#[tokio::test]
+async fn the_name_of_a_workflow_moves_no_cursor() {
+    let desk = Desk::new().await;
+    let text = "version: \"1.1\"\nname: \"a\\e[2J\\nb\"\nsteps: [{ step: a, type: tool, run: [echo] }]\n";
+    let ended = desk.workflow(&["check", desk.document(text).to_str().unwrap()]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_eq!(ended.stdout, "the workflow `a\u{fffd}[2J b` can be run\n");
 }

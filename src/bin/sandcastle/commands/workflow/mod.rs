@@ -15,7 +15,7 @@ use super::output::read;
 use crate::cli::{Picture, WorkflowCommand};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::reporter::{Reporter, findings as words};
+use crate::reporter::{Reporter, findings as words, one_line};
 
 pub(super) async fn workflow(command: WorkflowCommand, reporter: &Reporter) -> Result<Exit, Failure> {
     match command {
@@ -40,7 +40,7 @@ fn check(file: &Path, reporter: &Reporter) -> Result<Exit, Failure> {
     };
     let valid = !findings.has_errors();
     let human = match (&name, findings.as_slice()) {
-        (Value::String(name), []) => format!("nothing is wrong with the workflow `{name}`"),
+        (Value::String(name), []) => one_line(&format!("nothing is wrong with the workflow `{name}`")),
         _ => shown(&findings, file)?,
     };
     reporter.result(&json!({ "workflow": name, "valid": valid, "findings": findings }), &human)?;
