@@ -14,6 +14,7 @@ mod engine;
 mod event;
 mod expression;
 mod finding;
+mod nearest;
 mod options;
 mod outcome;
 mod picture;

@@ -2,13 +2,14 @@
 
 use minijinja::machinery::ast::{Expr, GetAttr, GetItem, Slice};
 
-use super::super::expression::{instead_of, offset_of, shortened};
+use super::super::expression::offset_of;
 use super::guards::Fact;
 use super::naming::{ITEMS, named};
 use super::operators::item_of;
 use super::reader::Reader;
 use super::schema::{self, Found};
 use super::shape::{Absence, Fields, Items, Kinds, Shape, Texts};
+use crate::workflow::nearest::{instead_of, shortened};
 
 impl<'c> Reader<'_, 'c, '_> {
     pub(super) fn field(&mut self, expr: &Expr<'_>, field: &GetAttr<'_>) -> Shape<'c> {

@@ -2,8 +2,8 @@
 
 use minijinja::machinery::ast::Expr;
 
-use super::super::expression::shortened;
 use super::shape::Absence;
+use crate::workflow::nearest::shortened;
 
 /// What has items.
 pub(super) const ITEMS: &str = "only lists, objects and texts have items";

@@ -4,11 +4,12 @@
 use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr};
 use minijinja::value::ValueKind;
 
-use super::super::expression::{instead_of, offset_of, shortened};
+use super::super::expression::offset_of;
 use super::naming::named;
 use super::reader::Reader;
 use super::schema;
 use super::shape::{Digits, Fields, Items, Kinds, Shape, Texts, Truth};
+use crate::workflow::nearest::{instead_of, shortened};
 
 /// A side of an operator.
 type Side<'e, 's, 'x> = (&'e Expr<'x>, &'e Shape<'s>);

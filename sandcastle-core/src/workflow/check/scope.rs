@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::super::definition::{Defaults, Step, StepKind, Workflow, WorkflowVersion};
-use super::super::expression::instead_of;
 use super::guards::Fact;
 use super::schema::{Node, read};
 use super::shape::{Absence, Fields, Shape};
+use crate::workflow::nearest::instead_of;
 
 /// All steps of a workflow, with the schemas of what they give.
 pub(super) struct Catalogue<'w> {

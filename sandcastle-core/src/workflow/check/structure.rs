@@ -7,13 +7,14 @@ use serde_json::Value;
 use super::super::definition::{
     AgentStep, Branching, Defaults, ParallelStep, RESERVED, Step, StepKind, Text, Workflow,
 };
-use super::super::expression::{WORDS, shortened};
+use super::super::expression::WORDS;
 use super::super::finding::{Finding, Place};
 use super::MAX_DEPTH;
 use super::members::field_of;
 use super::schema::{Found, Node, read};
 use super::scope::{Way, ways};
 use super::shape::Kinds;
+use crate::workflow::nearest::shortened;
 
 /// Holds a workflow to the rules.
 pub(super) fn check(workflow: &Workflow, found: &mut Vec<Finding>) {

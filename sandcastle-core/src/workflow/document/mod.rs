@@ -10,7 +10,6 @@ mod contract;
 mod files;
 mod hold;
 mod keys;
-mod nearest;
 mod publish;
 mod report;
 #[cfg(test)]

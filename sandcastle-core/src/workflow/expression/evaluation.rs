@@ -11,9 +11,9 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::{Map, Value as Json};
 
 use super::filters;
-use super::nearest::{instead_of, shortened};
 use super::syntax::{Flaw, Template, read_expression, syntax};
 use super::value::{MAX_SIZE, Watch, give, take, too_large, written};
+use crate::workflow::nearest::{instead_of, shortened};
 
 /// How long a template may take.
 const MAX_TIME: Duration = Duration::from_secs(1);

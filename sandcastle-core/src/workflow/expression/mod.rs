@@ -7,7 +7,6 @@
 mod evaluation;
 mod filters;
 mod language;
-mod nearest;
 mod placeholder;
 mod rules;
 mod syntax;
@@ -17,7 +16,6 @@ use serde_json::{Map, Value};
 
 use self::evaluation::Rendered;
 pub(crate) use self::language::{Gives, LOOP, Takes, WORDS, filter_named};
-pub(crate) use self::nearest::{instead_of, shortened};
 pub(crate) use self::placeholder::{Operator, comparison, placeholders};
 pub(crate) use self::rules::text_of;
 pub(crate) use self::syntax::{Flaw, Template, offset_of, range, read_expression};

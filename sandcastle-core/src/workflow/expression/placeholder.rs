@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::nearest::{instead_of, shortened};
 use super::syntax::Flaw;
 use super::value::{MAX_SIZE, too_large};
+use crate::workflow::nearest::{instead_of, shortened};
 
 /// A place in a text that stands for a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

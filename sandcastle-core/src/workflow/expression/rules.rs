@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Filter, GetAttr, Spanned, Stmt, Test};
 
 use super::language::{FILTERS, LOOP, TESTS, filter_named, test_named};
-use super::nearest::instead_of;
 use super::syntax::{Flaw, range};
+use crate::workflow::nearest::instead_of;
 
 /// The statements that there are.
 const STATEMENTS: &str = "there are `{% if %}`, `{% for %}`, `{% raw %}` and comments";

@@ -11,7 +11,7 @@ use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr, Value, ValueKi
 use minijinja::{Error, ErrorKind};
 use serde_json::Value as Json;
 
-use super::nearest::{instead_of, shortened};
+use crate::workflow::nearest::{instead_of, shortened};
 
 /// The most bytes of text that an expression makes, as text or within a value.
 pub(super) const MAX_SIZE: usize = 1_000_000;

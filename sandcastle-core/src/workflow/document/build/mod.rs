@@ -14,9 +14,9 @@ use super::super::providers::ModelSpec;
 use super::contract;
 use super::files::PromptFiles;
 use super::hold::variable_of;
-use super::nearest::nearest;
 use super::report::{Path, Report, listed, shown};
 use super::tree::{Content, Entry, Node};
+use crate::workflow::nearest::nearest;
 
 /// Builds the workflow that the root of a document describes.
 pub(super) fn build(

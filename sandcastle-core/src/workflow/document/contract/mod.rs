@@ -14,10 +14,10 @@ use serde_json::{Map, Value, json};
 
 use super::super::definition::{Contract, Defaults, StepName, tag_of};
 use super::keys::{ABOUT, SAYING, UNIONS};
-use super::nearest::nearest;
 use super::report::{Path, Report, listed, shown};
 use super::tree::{Content, Entry, Node};
 use crate::output::OutputSpec;
+use crate::workflow::nearest::nearest;
 
 /// The most parts of one schema; each is compiled where it has values.
 const MAX_PARTS: usize = 5_000;

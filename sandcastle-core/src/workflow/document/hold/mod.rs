@@ -12,9 +12,9 @@ use super::keys::{
     COMMON, Group, KINDS, Key, Kind, MAX_MEMBERS, Needed, Presence, SCHEMA_NODE, Shape, VARIABLE, WORKFLOW,
     kind,
 };
-use super::nearest::nearest;
 use super::report::{Path, Report, listed, shown};
 use super::tree::{Content, Entry, Node};
+use crate::workflow::nearest::nearest;
 
 /// Holds the root of a document against the table.
 pub(super) fn hold(root: &Node, version: WorkflowVersion, report: &mut Report) -> Extent {

@@ -3,10 +3,10 @@
 use serde_json::Number;
 
 use super::super::keys::Shape;
-use super::super::nearest::nearest;
 use super::super::report::{Path, listed, shown};
 use super::super::tree::{Content, Node};
 use super::Holder;
+use crate::workflow::nearest::nearest;
 
 pub(super) const NAME_HINT: &str = "a name is a letter or `_`, then letters, digits and `_`";
 

@@ -7,18 +7,24 @@ const MAX_LENGTH: usize = 60;
 
 /// Finds the name that is nearest to `word`, if one is near enough to be worth a hint.
 pub(crate) fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    if word.len() > MAX_LENGTH {
+    if word.is_empty() || word.len() > MAX_LENGTH {
         return None;
     }
     let worth = |name: &&str| name.len() <= MAX_LENGTH && *name != word;
     let near = names.into_iter().take(MAX_NAMES).filter(worth).map(|name| (distance(word, name), name));
     let (distance, name) = near.min_by_key(|(distance, _)| *distance)?;
-    (distance <= 1 + word.chars().count() / 4).then_some(name)
+    // One letter in three may differ; beyond that the hint would be a guess.
+    (distance <= (word.chars().count() + 1) / 3).then_some(name)
 }
 
-/// How many letters differ; that a letter is written large or small is no more than half of a mistake.
+/// How many letters differ, however the words are joined and their letters are written: `outputSchema` and `output-schema`
+/// are meant to be `output_schema`.
 fn distance(word: &str, name: &str) -> usize {
-    strsim::osa_distance(&word.to_lowercase(), &name.to_lowercase())
+    strsim::osa_distance(&simplified(word), &simplified(name))
+}
+
+fn simplified(word: &str) -> String {
+    word.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 /// Says what there is in the place of `word`: the nearest name, or the first few.
@@ -57,6 +63,9 @@ mod tests {
         assert_eq!(nearest("severty", names), Some("severity"));
         assert_eq!(nearest("Label", names), Some("label"));
         assert_eq!(nearest("colour", names), None);
+        assert_eq!(nearest("", names), None);
+        assert_eq!(nearest("outputSchema", ["output_schema", "timeout"]), Some("output_schema"));
+        assert_eq!(nearest("time-out", ["output_schema", "timeout"]), Some("timeout"));
         assert_eq!(nearest(&"x".repeat(100_000), names), None);
     }
 
