@@ -118,7 +118,11 @@ impl Record {
             journal::write_at_once(&self.file, &journal::encoded(&line)?)?;
             if note.is_precious() { self.file.sync_data() } else { Ok(()) }
         };
-        write().map_err(|error| io_error("write", &self.path, error))
+        // The step that could not be noted passes on this message alone, so it has to say why.
+        write().map_err(|error| {
+            let message = format!("write the record `{}`: {error}", self.path.display());
+            Error::new(ErrorKind::Io, message).with_source(error)
+        })
     }
 
     /// Returns the variable by which what the run starts is found again.
@@ -200,4 +204,20 @@ fn unknown(run: &RunId, path: &Path) -> Error {
 
 fn io_error(what: &str, path: &Path, error: io::Error) -> Error {
     Error::new(ErrorKind::Io, format!("{what} the record `{}`", path.display())).with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The device that is always full.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_a_full_disk_does_not_take_says_why() {
+        let path = PathBuf::from("/dev/full");
+        let file = File::options().write(true).open(&path).unwrap();
+        let record = Record { file, path, runs: PathBuf::new(), mark: None, ended: AtomicBool::new(true) };
+        let error = record.write(&Note::StepStarted { step: "a".to_owned() }).unwrap_err();
+        assert!(error.to_string().contains("No space left"), "{error}");
+    }
 }
