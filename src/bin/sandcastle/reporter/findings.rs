@@ -5,8 +5,6 @@ use sandcastle::workflow::{Finding, Findings, Place, Severity};
 
 use super::human::{clean, one_line};
 
-/// How many findings are worded at the most: nobody reads more at once, and a hostile document has hundreds of thousands.
-const WORDED: usize = 100;
 /// The most characters of a line that are shown.
 const SHOWN: usize = 100;
 /// How many of them at the most stand before what is wrong.
@@ -14,12 +12,8 @@ const BEFORE: usize = 60;
 
 /// Words all findings, each as `file:line:column: error: ...` with its line, and counts them.
 pub(crate) fn findings(findings: &Findings, file: &str, document: &str) -> String {
-    let all = findings.as_slice();
     let mut blocks: Vec<String> =
-        all.iter().take(WORDED).map(|finding| block(finding, file, document)).collect();
-    if all.len() > WORDED {
-        blocks.push(format!("and {} more, which `--format json` lists", all.len() - WORDED));
-    }
+        findings.as_slice().iter().map(|finding| block(finding, file, document)).collect();
     blocks.push(count(findings));
     blocks.join("\n")
 }
@@ -80,8 +74,6 @@ pub(crate) fn count(findings: &Findings) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sandcastle::workflow::Workflow;
-
     use super::*;
 
     #[test]
@@ -121,17 +113,5 @@ mod tests {
         let shown = excerpt(&line, Place { line: 1, column: 501 }).unwrap();
         assert!(shown.chars().count() < 200 && !shown.contains('\u{1b}'), "{shown}");
         assert_eq!(shown.lines().nth(1).unwrap(), format!("    | {}^", " ".repeat(BEFORE)));
-    }
-
-    #[test]
-    fn only_the_first_of_very_many_are_worded() {
-        let document: String = (0..250).map(|key| format!("k{key}: 1\n")).collect();
-        let error = Workflow::from_yaml(&document).unwrap_err();
-        let all = error.workflow_findings().unwrap();
-        let worded = findings(all, "w.yaml", &document);
-        assert_eq!(worded.matches(": error: ").count(), WORDED);
-        let more = all.as_slice().len() - WORDED;
-        assert!(worded.contains(&format!("\nand {more} more, which `--format json` lists\n")), "{worded}");
-        assert!(worded.ends_with(&count(all)), "{worded}");
     }
 }
