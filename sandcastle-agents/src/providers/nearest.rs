@@ -9,7 +9,7 @@ const ALIKE: f64 = 0.7;
 
 /// Refuses a name; `what` has its article.
 pub(super) fn unknown(what: &str, name: &str, names: &[&str]) -> Error {
-    let error = Error::new(ErrorKind::InvalidOptions, format!("find {what} named `{}`", shown(name)));
+    let error = Error::new(ErrorKind::InvalidWorkflow, format!("find {what} named `{}`", shown(name)));
     match nearest(name, names) {
         Some(near) => error.with_hint(format!("did you mean `{near}`?")),
         None => {

@@ -14,6 +14,7 @@ use super::super::definition::{FallbackAction, Step, StepKind, StepName, Workflo
 use super::super::expression::Scope;
 use super::super::finding::{Finding, Findings, Severity};
 use super::super::options::{Decision, WorkflowOptions};
+use super::super::providers::Providers;
 use super::super::record::{Given, Past, Record, describe, step_of};
 use super::audience::Audience;
 use super::made::{Instrument, Made};
@@ -87,6 +88,18 @@ pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Resu
         made,
     });
     Ok((stage, doubts))
+}
+
+impl Workflow {
+    /// As [`check`](Self::check), and says too which agents, models and sandboxes it names that `providers` do not know, and
+    /// which schemas a strategy that is named cannot carry. What is only missing on this machine, such as a key, is a warning.
+    #[must_use]
+    pub fn check_with(&self, providers: &dyn Providers) -> Findings {
+        let (_, missing) = Made::of(self, Some(providers));
+        let Found { own, others } = Found::in_workflow(self, &missing);
+        let others = others.into_iter().map(|finding| Finding { severity: Severity::Warning, ..finding });
+        Findings(own.into_iter().chain(others).collect()).sorted()
+    }
 }
 
 impl Place {

@@ -48,6 +48,27 @@ steps:
 "#;
 
 #[tokio::test]
+async fn names_that_nobody_has_are_found_before_a_run_and_keys_are_not_asked_for() {
+    let desk = Desk::new().await;
+    let file = desk.document(
+        r#"version: "1.1"
+steps:
+  - { step: a, type: agent, agent: claud-code, prompt: hi }
+  - { step: b, type: agent, agent: claude-code, sandbox: dokcer, prompt: hi }
+  - { step: c, type: model, model: { provider: antropic, name: x }, prompt: hi }
+  - { step: d, type: model, model: { provider: openai, name: x, api_key: "${NOBODY_SETS_THIS}" }, prompt: hi }
+"#,
+    );
+    let ended = desk.workflow(&["check", "--format", "json", file.to_str().unwrap()]);
+    assert_eq!(ended.code(), Some(2), "{ended:?}");
+    let findings = json_of(&ended)["findings"].clone();
+    let said: Vec<_> =
+        findings.as_array().unwrap().iter().map(|it| (it["line"].clone(), it["hint"].clone())).collect();
+    let meant = |line: u32, name: &str| (json!(line), json!(format!("did you mean `{name}`?")));
+    assert_eq!(said, [meant(3, "claude-code"), meant(4, "docker"), meant(5, "anthropic")], "{findings}");
+}
+
+#[tokio::test]
 async fn what_is_wrong_is_shown_beside_its_line() {
     let desk = Desk::new().await;
     let file = desk.document(WRONG);
@@ -158,5 +179,5 @@ async fn the_name_of_a_workflow_moves_no_cursor() {
     let text = "version: \"1.1\"\nname: \"a\\e[2J\\nb\"\nsteps: [{ step: a, type: tool, run: [echo] }]\n";
     let ended = desk.workflow(&["check", desk.document(text).to_str().unwrap()]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
-    assert_eq!(ended.stdout, "the workflow `a\u{fffd}[2J b` can be run\n");
+    assert_eq!(ended.stdout, "nothing is wrong with the workflow `a\u{fffd}[2J b`\n");
 }

@@ -7,7 +7,7 @@ mod run;
 use std::path::Path;
 
 use sandcastle::Error;
-use sandcastle::workflow::{Findings, Workflow};
+use sandcastle::workflow::{BuiltIn, Findings, Workflow};
 use serde_json::{Value, json};
 
 use super::images;
@@ -32,7 +32,7 @@ pub(super) async fn workflow(command: WorkflowCommand, reporter: &Reporter) -> R
 
 fn check(file: &Path, reporter: &Reporter) -> Result<Exit, Failure> {
     let (name, findings) = match Workflow::from_file(file) {
-        Ok(workflow) => (Value::from(workflow.name()), workflow.check()),
+        Ok(workflow) => (Value::from(workflow.name()), workflow.check_with(&known())),
         Err(error) => match error.workflow_findings() {
             Some(findings) => (Value::Null, findings.clone()),
             None => return Err(Failure::at_entry(&error)),
@@ -45,6 +45,11 @@ fn check(file: &Path, reporter: &Reporter) -> Result<Exit, Failure> {
     };
     reporter.result(&json!({ "workflow": name, "valid": valid, "findings": findings }), &human)?;
     Ok(if valid { Exit::Done } else { Exit::Usage })
+}
+
+/// What a document can name; keys are nobody's business before it runs.
+fn known() -> BuiltIn {
+    BuiltIn::new().keys(|_| Some("none".to_owned()))
 }
 
 fn graph(file: &Path, picture: Picture, reporter: &Reporter) -> Result<Exit, Failure> {
