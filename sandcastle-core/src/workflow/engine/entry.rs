@@ -92,13 +92,12 @@ pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Resu
 
 impl Workflow {
     /// As [`check`](Self::check), and says too which agents, models and sandboxes it names that `providers` do not know, and
-    /// which schemas a strategy that is named cannot carry. What is only missing on this machine, such as a key, is a warning.
+    /// which schemas a strategy that is named cannot carry. What is only missing on this machine, such as a key, is left to the
+    /// run.
     #[must_use]
     pub fn check_with(&self, providers: &dyn Providers) -> Findings {
         let (_, missing) = Made::of(self, Some(providers));
-        let Found { own, others } = Found::in_workflow(self, &missing);
-        let others = others.into_iter().map(|finding| Finding { severity: Severity::Warning, ..finding });
-        Findings(own.into_iter().chain(others).collect()).sorted()
+        Findings(Found::in_workflow(self, &missing).own).sorted()
     }
 }
 
