@@ -109,8 +109,15 @@ async fn typed_runs_side_by_side_do_not_mix() {
     let one = lent(&bench, &temporary, BranchStrategy::branch("agent/one")).await;
     let two = lent(&bench, &temporary, BranchStrategy::branch("agent/two")).await;
     let (first, second) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    // Each waits until both schemas are there.
-    let both = || Turn::new().shell("until test \"$(ls \"$TMPDIR\" | wc -l)\" = 2; do sleep 0.01; done");
+    // Each waits until one of them has seen both schemas: the other's may be gone when it looks again.
+    let met = TempDir::new().unwrap();
+    let met = met.path().join("met");
+    let both = || {
+        let met = met.display();
+        Turn::new().shell(format!(
+            "until test -e {met}; do test \"$(ls \"$TMPDIR\" | wc -l)\" = 2 && touch {met}; sleep 0.01; done"
+        ))
+    };
     let wrong = both().structured(json!({ "n": 5 })).usage(40, 4);
     let right = gives(json!({ "word": "five" })).usage(40, 4);
     let costly = both().structured(json!({ "n": "x" })).usage(90, 20);
