@@ -34,8 +34,10 @@ CONF
 
 make_user() {
   if ! id "$user" >/dev/null 2>&1; then
-    # This writes /etc/subuid and /etc/subgid, too.
-    useradd --create-home --home-dir "$home" --shell /bin/bash --comment 'tests of Sandcastle' "$user"
+    # A group of that name may have outlived its user. This writes /etc/subuid and /etc/subgid, too.
+    local group=()
+    ! getent group "$user" >/dev/null || group=(--gid "$user")
+    useradd "${group[@]}" --create-home --home-dir "$home" --shell /bin/bash --comment 'tests of Sandcastle' "$user"
   fi
   grep -q "^$user:" /etc/subuid || fail "useradd gave \`$user\` no range in /etc/subuid"
 }
