@@ -59,7 +59,7 @@ pub(in crate::sandboxes) async fn case_134_a_missing_image_leaves_no_worktree_an
         assert_eq!(error.kind(), ErrorKind::Sandbox, "{error:#}");
         assert_eq!(
             repository.git(["for-each-ref", "--format=%(refname:short)", "refs/heads"]),
-            "before\nmain"
+            "before\nmain\n"
         );
         assert_eq!(repository.git(["worktree", "list"]).lines().count(), 1);
     }
