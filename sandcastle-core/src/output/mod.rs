@@ -39,6 +39,8 @@ pub use self::error::{ExtractError, Stage};
 pub use self::problem::Problem;
 pub(crate) use self::quote::{clip, one_line};
 pub(crate) use self::schema::mended as mended_schema;
+#[cfg(feature = "workflow")]
+pub(crate) use self::schema::type_of;
 use self::snippet::is_rust_format;
 pub use self::snippet::{Snippet, SnippetStyle};
 pub use self::spec::OutputSpec;

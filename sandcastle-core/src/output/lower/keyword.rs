@@ -6,6 +6,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::output::schema::type_of;
+
 /// What kind of value a keyword takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -252,17 +254,5 @@ impl Types {
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }

@@ -11,6 +11,19 @@ pub(crate) use self::mend::mended;
 use super::Problem;
 use super::validate::Checker;
 
+/// Returns the narrowest `type` of a schema that has the value.
+pub(crate) fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// A schema, and what came of compiling it.
 #[derive(Debug)]
 pub(super) struct CompiledSchema {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::super::definition::Defaults;
 use super::shape::{Absence, Digits, Fields, Items, Shape, Texts, Truth};
+use crate::output::type_of;
 
 /// How many combinations of `anyOf` and `allOf` are followed, and how many schemas one of them has.
 const MAX_WAYS: usize = 64;
@@ -101,7 +102,7 @@ fn plain<'s>(nodes: &[Node<'s>]) -> Shape<'s> {
             kinds = Some(kinds.map_or_else(|| named.clone(), |kinds| meet(&kinds, &named)));
         }
         if let Some(values) = values_of(*node) {
-            let named: BTreeSet<&str> = values.iter().map(|value| kind_of(value)).collect();
+            let named: BTreeSet<&str> = values.iter().map(|value| type_of(value)).collect();
             kinds = Some(kinds.map_or_else(|| named.clone(), |kinds| meet(&kinds, &named)));
             let some: BTreeSet<_> = values.iter().filter_map(|value| value.as_str()).collect();
             texts = Some(
@@ -154,18 +155,6 @@ fn values_of(node: Node<'_>) -> Option<Vec<&Value>> {
         (Some(value), _) => Some(vec![value]),
         (None, Some(Value::Array(values))) => Some(values.iter().collect()),
         _ => None,
-    }
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

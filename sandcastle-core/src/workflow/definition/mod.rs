@@ -17,6 +17,7 @@ pub use self::step::{
 };
 pub(crate) use self::text::{Mark, Text};
 use super::finding::Place;
+use crate::output::type_of;
 
 /// Describes a workflow: its steps, and what they share.
 ///
@@ -179,16 +180,10 @@ impl Variable {
 
     /// Describes the values that may stand in the place of a default.
     pub(crate) fn schema_of(default: &Value) -> Value {
-        let kind = match default {
-            Value::Null => return Value::Bool(true),
-            Value::Bool(_) => "boolean",
-            Value::Number(number) if number.is_f64() => "number",
-            Value::Number(_) => "integer",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
-        };
-        serde_json::json!({ "type": kind })
+        match default {
+            Value::Null => Value::Bool(true),
+            value => serde_json::json!({ "type": type_of(value) }),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Kills in the middle of a step of each kind.
 
+use std::path::Path;
+
 use super::*;
 
 #[tokio::test]
@@ -48,11 +50,7 @@ async fn a_kill_amid_an_agent_leaves_its_branch_to_the_next() {
 async fn a_kill_at_a_question_asks_again_and_does_nothing_else_again() {
     let scene = Scene::new().await;
     let file = scene.desk.home.path().join("flow.yaml");
-    let command = scene.desk.command(&["workflow", "run", file.to_str().unwrap()]);
-    let terminal = Terminal::start(command.environment([("TERM".to_owned(), "xterm".to_owned())]));
-    terminal.wait_for("May it go on?");
-    terminal.signal(Signal::KILL);
-    assert_eq!(terminal.finish().0, None);
+    kill_at_the_question(&scene, &file);
     // Nobody is at a terminal now.
     let ended = scene.resume(&[]).run();
     assert_eq!(
@@ -77,11 +75,7 @@ async fn a_kill_while_a_person_looks_at_an_answer_keeps_the_answer() {
             "\nguardrails: { confidence_threshold: 0.5, fallback_action: escalate_to_human }\nsteps:\n",
         );
     let file = scene.document(&gated);
-    let command = scene.desk.command(&["workflow", "run", file.to_str().unwrap()]);
-    let terminal = Terminal::start(command.environment([("TERM".to_owned(), "xterm".to_owned())]));
-    terminal.wait_for("May it go on?");
-    terminal.signal(Signal::KILL);
-    assert_eq!(terminal.finish().0, None);
+    kill_at_the_question(&scene, &file);
     let ended = scene.resume(&[]).run();
     let object = json_of(&ended);
     assert_eq!((ended.code(), &object["status"]), (Some(1), &json!("awaiting-approval")), "{object}");
@@ -124,4 +118,14 @@ async fn a_decision_outlives_a_kill() {
     let object = json_of(&ended);
     let asked = object["trace"].as_array().unwrap().iter().find(|record| record["step"] == "ask").unwrap();
     assert_eq!((&asked["status"], &asked["output"]["note"]), (&json!("resumed"), &json!("by hand")));
+}
+
+/// Runs a document on a terminal, and kills it while it waits for a person.
+#[track_caller]
+fn kill_at_the_question(scene: &Scene, file: &Path) {
+    let command = scene.desk.command(&["workflow", "run", file.to_str().unwrap()]);
+    let terminal = Terminal::start(command.environment([("TERM".to_owned(), "xterm".to_owned())]));
+    terminal.wait_for("May it go on?");
+    terminal.signal(Signal::KILL);
+    assert_eq!(terminal.finish().0, None);
 }
