@@ -98,6 +98,11 @@ impl Silence {
         self.finished = true;
     }
 
+    /// Notes that the agent is at work after all.
+    pub(super) fn resumed(&mut self) {
+        self.finished = false;
+    }
+
     /// Tells whether the agent has finished.
     pub(super) fn has_finished(&self) -> bool {
         self.finished

@@ -139,7 +139,7 @@ impl<'a> Listener<'a> {
 
     /// Returns the budget that is spent by now, if the agent has not finished.
     fn over_budget(&self, ledger: &Ledger) -> Option<Spent> {
-        if self.verdict.is_some() || self.completion.is_found() {
+        if self.verdict.is_some() || self.completion.stands() {
             return None;
         }
         let used = match (self.usage?, &self.session) {
@@ -225,11 +225,13 @@ impl<'a> Listener<'a> {
                 self.verdict = Some(TurnEnd::Failed(*failure, message.clone()));
                 self.silence.finished();
             }
-            AgentEvent::ToolCall { .. } | AgentEvent::SubAgentText { .. } => self.acted = true,
-            AgentEvent::Thinking { .. }
-            | AgentEvent::ToolResult { .. }
-            | AgentEvent::SchemaTaken
-            | AgentEvent::Unknown { .. } => {}
+            AgentEvent::ToolCall { .. } => {
+                self.acted = true;
+                self.goes_on();
+            }
+            AgentEvent::SubAgentText { .. } => self.acted = true,
+            AgentEvent::Thinking { .. } => self.goes_on(),
+            AgentEvent::ToolResult { .. } | AgentEvent::SchemaTaken | AgentEvent::Unknown { .. } => {}
         }
     }
 
@@ -251,11 +253,18 @@ impl<'a> Listener<'a> {
         self.spoke = self.spoke || !text.trim_start().is_empty();
         self.text.push(text.as_bytes());
         self.completion.push(text);
-        if self.completion.is_found() {
+        if self.completion.stands() {
             self.silence.finished();
         }
         if let Some(locator) = &mut self.locator {
             locator.push(text);
+        }
+    }
+
+    /// Notes that the main agent works. It has not finished then, even if it has spoken of the signal, unless its turn is over.
+    fn goes_on(&mut self) {
+        if self.completion.goes_on() && self.verdict.is_none() {
+            self.silence.resumed();
         }
     }
 

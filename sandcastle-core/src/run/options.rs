@@ -258,6 +258,8 @@ impl<O> RunOptions<O> {
     }
 
     /// Sets how long an agent that has finished may go on without printing before it is ended; the run is a success.
+    ///
+    /// It has finished when its turn is over, and when it has said a completion signal and neither thought nor used a tool since.
     pub fn completion_timeout(mut self, limit: Duration) -> Self {
         self.settings.completion_timeout = Some(limit);
         self

@@ -103,13 +103,28 @@ async fn case_167_an_agent_that_does_not_exit_gives_its_value() {
 }
 
 #[tokio::test]
-async fn a_signal_shortens_the_wait_for_an_agent_that_hangs() {
+async fn w_17_a_signal_shortens_the_wait_for_an_agent_that_hangs() {
     let bench = Bench::new().await;
     let options = bench.options([say("all done <promise>COMPLETE</promise>").hang()]);
     let options = options.completion_timeout(Duration::from_millis(300)).max_iterations(3);
     let result = sandcastle::run(options).await.unwrap();
     assert_eq!(result.iterations.len(), 1);
     assert!(result.completion_signal.is_some());
+}
+
+#[tokio::test]
+async fn w_17_an_agent_that_speaks_of_the_signal_is_not_ended_amid_its_work() {
+    let bench = Bench::new().await;
+    let turn = say("I will say <promise>COMPLETE</promise> when the build is through.")
+        .tool("Bash", serde_json::json!({ "command": "make" }))
+        .sleep(Duration::from_millis(900))
+        .write_file("built", "1")
+        .commit("Built")
+        .say("It is.");
+    let options = bench.options([turn]).completion_timeout(Duration::from_millis(300));
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!((result.commits.len(), result.iterations[0].exit), (1, Exit::Code(0)));
+    assert_eq!(result.warnings, Vec::<String>::new());
 }
 
 #[tokio::test]
