@@ -6,6 +6,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::liveness::Liveness;
+
 /// The limits that a run sets, with the moment at which the whole run must be over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
@@ -13,12 +15,13 @@ pub(super) struct Limits {
     pub(super) completion: Duration,
     pub(super) total: Option<Duration>,
     pub(super) ends_at: Option<Instant>,
+    pub(super) liveness: Liveness,
 }
 
 impl Limits {
     pub(super) fn new(idle: Duration, completion: Duration, total: Option<Duration>) -> Self {
         let ends_at = total.and_then(|total| Instant::now().checked_add(total));
-        Self { idle, completion, total, ends_at }
+        Self { idle, completion, total, ends_at, liveness: Liveness::default() }
     }
 
     /// Returns when the run is cancelled or the whole of it must be over; never, if neither comes.

@@ -4,14 +4,15 @@
 //! output keeps.
 
 use std::path::Path;
-use std::process::ExitStatus;
 use std::time::Instant;
 
 use super::completion::Completion;
-use super::deadline::{CutOff, Silence, Silent};
+use super::deadline::{Silence, Silent};
+use super::ending::End;
 use super::event::RunEvent;
 use super::iteration::{Stage, Turn, TurnEnd};
 use super::ledger::Ledger;
+use super::liveness::Liveness;
 use super::native::Heard;
 use super::plan::Ask;
 use super::verdict;
@@ -27,37 +28,6 @@ use crate::work::{Exit, Iteration, Usage};
 
 /// How much of what the agent said is kept.
 const TEXT_TAIL: usize = 1024 * 1024;
-
-/// Why the reading of a process ended.
-pub(super) enum End {
-    Exited(ExitStatus),
-    Finished,
-    Idle,
-    OutOfTime,
-    OverBudget(Spent),
-    Cancelled,
-    Lost(std::io::Error),
-    /// The program has dropped the schema that its answer was to be held to.
-    InVain,
-}
-
-impl From<CutOff> for End {
-    fn from(cut_off: CutOff) -> Self {
-        match cut_off {
-            CutOff::Cancelled => Self::Cancelled,
-            CutOff::OutOfTime => Self::OutOfTime,
-        }
-    }
-}
-
-impl From<Silent> for End {
-    fn from(silent: Silent) -> Self {
-        match silent {
-            Silent::AtWork => Self::Idle,
-            Silent::AfterTheEnd => Self::Finished,
-        }
-    }
-}
 
 /// Reads one process.
 pub(super) struct Listener<'a> {
@@ -116,7 +86,12 @@ impl<'a> Listener<'a> {
                     }
                     Err(error) => return End::Lost(error),
                 },
-                silent = self.silence.reached() => return End::from(silent),
+                silent = self.silence.reached() => {
+                    if self.is_dead(silent, running).await {
+                        return End::from(silent);
+                    }
+                    continue;
+                }
                 () = self.silence.another_minute() => {
                     ledger.tell(&RunEvent::Silent { minutes: self.silence.tell() });
                     continue;
@@ -131,10 +106,31 @@ impl<'a> Listener<'a> {
                 return End::OverBudget(spent);
             }
             // Output that is always ready keeps the timer from being asked.
-            if let Some(silent) = self.silence.is_over() {
+            if let Some(silent) = self.silence.is_over()
+                && self.is_dead(silent, running).await
+            {
                 return End::from(silent);
             }
         }
+    }
+
+    /// Tells whether a silence that has reached its limit is to end the agent. One that gives another sign of life, where that
+    /// counts, may be silent for as long again.
+    async fn is_dead(&mut self, silent: Silent, running: &mut Running) -> bool {
+        let limits = self.stage.limits;
+        if silent == Silent::AfterTheEnd || limits.liveness == Liveness::Output {
+            return true;
+        }
+        let lives = tokio::select! {
+            biased;
+            // Whoever looks next finds that.
+            _ = limits.cut_off(&self.stage.cancel) => true,
+            is_busy = running.is_busy() => is_busy,
+        };
+        if lives {
+            self.silence.broken();
+        }
+        !lives
     }
 
     /// Returns the budget that is spent by now, if the agent has not finished.

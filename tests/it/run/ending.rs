@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use sandcastle::agent::{AgentCommand, AgentRequest, Capabilities, Decoder};
 use sandcastle::event::FailureKind;
 use sandcastle::testing::Turn;
-use sandcastle::{Agent, AgentEvent, CancellationToken, ErrorKind, Exit, Logging, NoSandbox, RunOptions};
+use sandcastle::{
+    Agent, AgentEvent, CancellationToken, ErrorKind, Exit, Liveness, Logging, NoSandbox, RunOptions,
+};
 
 use super::{Bench, N, Retried, say};
 use crate::support::processes::UniqueSleep;
@@ -125,6 +127,21 @@ async fn w_17_an_agent_that_speaks_of_the_signal_is_not_ended_amid_its_work() {
     let result = sandcastle::run(options).await.unwrap();
     assert_eq!((result.commits.len(), result.iterations[0].exit), (1, Exit::Code(0)));
     assert_eq!(result.warnings, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn w_54_a_build_that_prints_nothing_is_work_if_the_processor_counts() {
+    let bench = Bench::new().await;
+    let build = "timeout 3 sh -c 'while :; do :; done'; true";
+    let turn =
+        || Turn::new().tool("Bash", serde_json::json!({ "command": "make" })).shell(build).say("built");
+    let options = |turn: Turn| bench.options([turn]).idle_timeout(Duration::from_millis(400));
+    let error = sandcastle::run(options(turn())).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::IdleTimeout, "{error:#}");
+    let result = sandcastle::run(options(turn()).liveness(Liveness::Processor)).await.unwrap();
+    assert_eq!(result.text, "built");
+    let error = sandcastle::run(options(Turn::new().hang()).liveness(Liveness::Processor)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::IdleTimeout, "{error:#}");
 }
 
 #[tokio::test]

@@ -140,6 +140,7 @@ async fn w_37_what_is_about_an_agent_alone_is_refused_by_name() {
         ("completion_signal", typed().completion_signal("DONE")),
         ("idle_timeout", typed().idle_timeout(second)),
         ("completion_timeout", typed().completion_timeout(second)),
+        ("liveness", typed().liveness(sandcastle::Liveness::Processor)),
         ("total_timeout", typed().total_timeout(std::time::Duration::ZERO)),
     ];
     for (name, options) in refused {
