@@ -59,6 +59,8 @@ pub(super) struct Silence {
     finished: bool,
     /// How often this silence was told.
     told: u32,
+    /// Whether another sign of life was looked for, and there was none.
+    searched: bool,
 }
 
 /// Which limit on silence was reached.
@@ -72,13 +74,14 @@ pub(super) enum Silent {
 
 impl Silence {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { since: Instant::now(), limits, finished: false, told: 0 }
+        Self { since: Instant::now(), limits, finished: false, told: 0, searched: false }
     }
 
     /// Notes that the agent did something.
     pub(super) fn broken(&mut self) {
         self.since = Instant::now();
         self.told = 0;
+        self.searched = false;
     }
 
     /// Returns when the silence of an agent that is at work has lasted for another minute.
@@ -99,6 +102,11 @@ impl Silence {
     /// Notes that the agent has finished.
     pub(super) fn finished(&mut self) {
         self.finished = true;
+    }
+
+    /// Notes that another sign of life was looked for in vain. Tells whether it was before.
+    pub(super) fn searched(&mut self) -> bool {
+        std::mem::replace(&mut self.searched, true)
     }
 
     /// Notes that the agent is at work after all.

@@ -115,22 +115,21 @@ impl<'a> Listener<'a> {
     }
 
     /// Tells whether a silence that has reached its limit is to end the agent. One that gives another sign of life, where that
-    /// counts, may be silent for as long again.
+    /// counts, may be silent for as long again; one that gives none is heard once more, as it may have ended meanwhile.
     async fn is_dead(&mut self, silent: Silent, running: &mut Running) -> bool {
         let limits = self.stage.limits;
-        if silent == Silent::AfterTheEnd || limits.liveness == Liveness::Output {
+        if silent == Silent::AfterTheEnd || limits.liveness == Liveness::Output || self.silence.searched() {
             return true;
         }
-        let lives = tokio::select! {
+        tokio::select! {
             biased;
-            // Whoever looks next finds that.
-            _ = limits.cut_off(&self.stage.cancel) => true,
-            is_busy = running.is_busy() => is_busy,
-        };
-        if lives {
-            self.silence.broken();
+            // Whoever listens next finds that.
+            _ = limits.cut_off(&self.stage.cancel) => {}
+            is_busy = running.is_busy() => if is_busy {
+                self.silence.broken();
+            },
         }
-        !lives
+        false
     }
 
     /// Returns the budget that is spent by now, if the agent has not finished.

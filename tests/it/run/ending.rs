@@ -140,6 +140,10 @@ async fn w_54_a_build_that_prints_nothing_is_work_if_the_processor_counts() {
     assert_eq!(error.kind(), ErrorKind::IdleTimeout, "{error:#}");
     let result = sandcastle::run(options(turn()).liveness(Liveness::Processor)).await.unwrap();
     assert_eq!(result.text, "built");
+    // It ends while it is watched.
+    let brief = Turn::new().shell("timeout 1 sh -c 'while :; do :; done'; true").say("brief");
+    let result = sandcastle::run(options(brief).liveness(Liveness::Processor)).await.unwrap();
+    assert_eq!(result.text, "brief");
     let error = sandcastle::run(options(Turn::new().hang()).liveness(Liveness::Processor)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::IdleTimeout, "{error:#}");
 }
