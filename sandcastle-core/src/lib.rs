@@ -45,8 +45,8 @@ pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };
 pub use crate::run::{
-    CloseResult, CommandFailure, Executed, Hook, Hooks, InteractiveOutput, InteractiveResult, Logging,
-    NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions,
+    CloseResult, CommandFailure, Executed, Hook, Hooks, InteractiveOutput, InteractiveResult, Liveness,
+    Logging, NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions,
     StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox, create_worktree, interactive,
     run, run_spec, run_with,
 };

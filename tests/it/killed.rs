@@ -142,6 +142,29 @@ async fn w_28_a_kill_amid_the_work_loses_no_file_and_no_commit() {
 }
 
 #[tokio::test]
+async fn w_28_what_a_killed_run_left_on_a_named_branch_begins_where_the_run_began() {
+    let scene = Scene::new().await;
+    let work = |subject: &str| {
+        json!([
+            { "write-file": { "path": subject, "content": "1" } },
+            { "commit": subject },
+            { "shell": scene.moment() }
+        ])
+    };
+    let args = ["--prompt", "x", "--branch-strategy", "branch:agent/fix"];
+    let left = |run: &Value| run["branches"][0]["commits"].as_array().map(Vec::len);
+    let run = scene.kill(&work("First"), &args).await;
+    assert_eq!(left(&run), Some(1), "nothing of what the branch began with: {run}");
+    scene.recover().await;
+    scene.desk.runs(&["clean", run["id"].as_str().expect("an id"), "--force"]);
+    std::fs::remove_file(&scene.marker).expect("a marker");
+    let run = scene.kill(&work("Second"), &args).await;
+    assert_eq!(run["branches"][0]["commits"][0]["subject"], "Second", "{run}");
+    assert_eq!(left(&run), Some(1), "nothing of what was on the branch: {run}");
+    scene.recover().await;
+}
+
+#[tokio::test]
 async fn w_28_a_killed_run_is_gone_on_with_as_its_journal_says() {
     let scene = Scene::new().await;
     let steps = json!([{ "write-file": { "path": "half", "content": "2" } }, { "shell": scene.moment_of_a_session() }]);

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_terminal_interface_asks_for_permissions() {
+    fn w_56_the_terminal_interface_asks_for_permissions() {
         let start = |prompt: &str| {
             let request = AgentRequest::new(prompt, Path::new("/work"), &SessionRequest::Fresh);
             words(&Cursor::new("m").interactive_command(&request).unwrap().unwrap())

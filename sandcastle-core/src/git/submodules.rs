@@ -63,6 +63,21 @@ impl Repository {
         self.git_dir().join("modules").join(name)
     }
 
+    /// Returns where the copy of a submodule is that belongs to the main work tree.
+    fn shared_module(&self, name: &str) -> PathBuf {
+        self.common_dir().join("modules").join(name)
+    }
+
+    /// Tells whether a commit of a submodule is in the shared `.git/modules`, and thus outlives this work tree.
+    pub(crate) async fn shares_commit(&self, name: &str, commit: &str) -> Result<bool> {
+        let shared = self.shared_module(name);
+        if !shared.join("HEAD").is_file() {
+            return Ok(false);
+        }
+        let git = Git::at(&shared).env("GIT_DIR", &shared).env("GIT_COMMON_DIR", &shared);
+        Ok(git.ask(["cat-file", "-e", commit]).await?.is_success())
+    }
+
     /// Copies a submodule out of the shared `.git/modules` into the empty folder at `path`, at `commit`.
     ///
     /// # Errors
@@ -74,12 +89,14 @@ impl Repository {
         commit: &str,
         limit: Duration,
     ) -> Result<()> {
-        let source = self.common_dir().join("modules").join(name);
+        let source = self.shared_module(name);
         if !source.join("HEAD").is_file() {
             return Err(Error::new(ErrorKind::Git, format!("find `{}`", source.display())));
         }
-        let has_commit = Git::at(&source).env("GIT_DIR", &source).env("GIT_COMMON_DIR", &source);
-        has_commit.does(&format!("find the commit {commit}"), ["cat-file", "-e", commit]).await?;
+        if !self.shares_commit(name, commit).await? {
+            let what = format!("find the commit {commit} in `{}`", source.display());
+            return Err(Error::new(ErrorKind::Git, what));
+        }
         let (top, module) = (self.top()?.join(path), self.module_dir(name));
         let copied = copy(&source, &module, &top, commit, limit).await;
         if copied.is_err() {
@@ -104,18 +121,11 @@ impl Repository {
         }))
     }
 
-    /// Tells whether this repository has commits that neither `commit` nor a remote holds.
-    pub(crate) async fn has_commits_beside(&self, commit: &str) -> Result<bool> {
-        let args = [
-            "rev-list",
-            "--max-count=1",
-            "HEAD",
-            "--exclude=refs/tags/*",
-            "--all",
-            "--not",
-            "--remotes",
-            commit,
-        ];
+    /// Tells whether this repository has commits that neither a remote nor a commit that is `known` elsewhere holds.
+    pub(crate) async fn has_commits_beside(&self, known: Option<&str>) -> Result<bool> {
+        let args =
+            ["rev-list", "--max-count=1", "HEAD", "--exclude=refs/tags/*", "--all", "--not", "--remotes"];
+        let args = args.into_iter().chain(known);
         Ok(!self.git().does("look for commits", args).await?.stdout.is_empty())
     }
 }

@@ -274,10 +274,11 @@ impl RunReport {
     pub fn left(&self) -> Vec<String> {
         let mut left = Vec::new();
         for worktree in &self.worktrees {
-            left.push(match &worktree.changed {
-                Some(changed) if changed.is_empty() => "a clean worktree".to_owned(),
-                Some(changed) => format!("a worktree with {}", count(changed.len(), "changed file")),
-                None => "a worktree that cannot be read".to_owned(),
+            left.push(match (&worktree.changed, worktree.unclear.is_empty()) {
+                (Some(changed), true) if changed.is_empty() => "a clean worktree".to_owned(),
+                (Some(changed), false) if changed.is_empty() => "a worktree to be looked at".to_owned(),
+                (Some(changed), _) => format!("a worktree with {}", count(changed.len(), "changed file")),
+                (None, _) => "a worktree that cannot be read".to_owned(),
             });
         }
         for branch in self.branches.iter().filter(|branch| !branch.commits.is_empty()) {

@@ -193,6 +193,8 @@ pub(super) struct Stat {
     state: char,
     parent: i32,
     group: i32,
+    /// How long it has used processors, and those of its children that it has waited for, in ticks of a hundredth of a second.
+    pub(super) used: u64,
     /// When it was started, in ticks since the system was.
     pub(super) start: u64,
 }
@@ -204,8 +206,12 @@ impl Stat {
     }
 }
 
-/// How many fields stand between the group and the start.
-const BETWEEN: usize = 16;
+/// How many fields stand between the group and the times that it has used.
+const BEFORE_TIMES: usize = 8;
+/// How many times there are: its own and its children's, each as a program and in the kernel.
+const TIMES: usize = 4;
+/// How many fields stand between those and the start.
+const BEFORE_START: usize = 4;
 
 /// Reads what the kernel says of a process.
 pub(super) fn stat(pid: i32) -> Option<Stat> {
@@ -213,10 +219,10 @@ pub(super) fn stat(pid: i32) -> Option<Stat> {
     // The name in parentheses may hold anything, parentheses included; the fields start behind the last one.
     let text = String::from_utf8_lossy(&text);
     let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
-    Some(Stat {
-        state: fields.next()?.chars().next()?,
-        parent: fields.next()?.parse().ok()?,
-        group: fields.next()?.parse().ok()?,
-        start: fields.nth(BETWEEN)?.parse().ok()?,
-    })
+    let state = fields.next()?.chars().next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let mut fields = fields.skip(BEFORE_TIMES);
+    let used = fields.by_ref().take(TIMES).filter_map(|time| time.parse::<u64>().ok()).sum();
+    Some(Stat { state, parent, group, used, start: fields.nth(BEFORE_START)?.parse().ok()? })
 }

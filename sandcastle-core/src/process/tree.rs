@@ -143,6 +143,20 @@ impl Tree {
         Vec::new()
     }
 
+    /// Returns how long those that live have used processors, in ticks of a hundredth of a second; what has ended counts with
+    /// whoever waited for it.
+    #[cfg(target_os = "linux")]
+    pub(super) fn ticks(&mut self) -> u64 {
+        let members = self.members();
+        members.into_iter().filter_map(proc_fs::stat).map(|stat| stat.used).sum()
+    }
+
+    /// Returns how long those that live have used processors: not known outside Linux.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn ticks(&mut self) -> u64 {
+        0
+    }
+
     /// Says that the program is gone and its number may be used again.
     pub(super) fn forget_program(&mut self) {
         self.alone = None;

@@ -6,6 +6,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::liveness::Liveness;
+
 /// The limits that a run sets, with the moment at which the whole run must be over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
@@ -13,12 +15,13 @@ pub(super) struct Limits {
     pub(super) completion: Duration,
     pub(super) total: Option<Duration>,
     pub(super) ends_at: Option<Instant>,
+    pub(super) liveness: Liveness,
 }
 
 impl Limits {
     pub(super) fn new(idle: Duration, completion: Duration, total: Option<Duration>) -> Self {
         let ends_at = total.and_then(|total| Instant::now().checked_add(total));
-        Self { idle, completion, total, ends_at }
+        Self { idle, completion, total, ends_at, liveness: Liveness::default() }
     }
 
     /// Returns when the run is cancelled or the whole of it must be over; never, if neither comes.
@@ -56,6 +59,8 @@ pub(super) struct Silence {
     finished: bool,
     /// How often this silence was told.
     told: u32,
+    /// Whether another sign of life was looked for, and there was none.
+    searched: bool,
 }
 
 /// Which limit on silence was reached.
@@ -69,13 +74,14 @@ pub(super) enum Silent {
 
 impl Silence {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { since: Instant::now(), limits, finished: false, told: 0 }
+        Self { since: Instant::now(), limits, finished: false, told: 0, searched: false }
     }
 
     /// Notes that the agent did something.
     pub(super) fn broken(&mut self) {
         self.since = Instant::now();
         self.told = 0;
+        self.searched = false;
     }
 
     /// Returns when the silence of an agent that is at work has lasted for another minute.
@@ -96,6 +102,16 @@ impl Silence {
     /// Notes that the agent has finished.
     pub(super) fn finished(&mut self) {
         self.finished = true;
+    }
+
+    /// Notes that another sign of life was looked for in vain. Tells whether it was before.
+    pub(super) fn searched(&mut self) -> bool {
+        std::mem::replace(&mut self.searched, true)
+    }
+
+    /// Notes that the agent is at work after all.
+    pub(super) fn resumed(&mut self) {
+        self.finished = false;
     }
 
     /// Tells whether the agent has finished.

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use super::arguments::check_shown;
 use super::environment::Environment;
 use super::ground::Lot;
+use super::liveness::Liveness;
 use super::options::Settings;
 use super::plan::SchemaPlan;
 use super::sessions::Sessions;
@@ -300,6 +301,7 @@ fn check_unattended(settings: &Settings) -> Result<()> {
         ("max_iterations", settings.max_iterations != 1),
         ("completion_signal", settings.completion_signals.is_some()),
         ("idle_timeout", settings.idle_timeout.is_some()),
+        ("liveness", settings.liveness != Liveness::default()),
         ("completion_timeout", settings.completion_timeout.is_some()),
         ("max_cost", settings.budget.max_cost.is_some()),
         ("max_tokens", settings.budget.max_tokens.is_some()),

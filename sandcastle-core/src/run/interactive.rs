@@ -42,7 +42,7 @@ pub struct InteractiveResult {
 /// Starts the agent's own terminal program on this process's terminal, and waits until the person leaves it.
 ///
 /// The prompt, if there is one, is what the session begins with. Options that ask for an output do not compile here. Those
-/// that are about an agent that works alone are refused: `max_iterations`, `completion_signal`, `idle_timeout` and
+/// that are about an agent that works alone are refused: `max_iterations`, `completion_signal`, `idle_timeout`, `liveness` and
 /// `completion_timeout`.
 ///
 /// # Errors

@@ -4,14 +4,15 @@
 //! output keeps.
 
 use std::path::Path;
-use std::process::ExitStatus;
 use std::time::Instant;
 
 use super::completion::Completion;
-use super::deadline::{CutOff, Silence, Silent};
+use super::deadline::{Silence, Silent};
+use super::ending::End;
 use super::event::RunEvent;
 use super::iteration::{Stage, Turn, TurnEnd};
 use super::ledger::Ledger;
+use super::liveness::Liveness;
 use super::native::Heard;
 use super::plan::Ask;
 use super::verdict;
@@ -27,37 +28,6 @@ use crate::work::{Exit, Iteration, Usage};
 
 /// How much of what the agent said is kept.
 const TEXT_TAIL: usize = 1024 * 1024;
-
-/// Why the reading of a process ended.
-pub(super) enum End {
-    Exited(ExitStatus),
-    Finished,
-    Idle,
-    OutOfTime,
-    OverBudget(Spent),
-    Cancelled,
-    Lost(std::io::Error),
-    /// The program has dropped the schema that its answer was to be held to.
-    InVain,
-}
-
-impl From<CutOff> for End {
-    fn from(cut_off: CutOff) -> Self {
-        match cut_off {
-            CutOff::Cancelled => Self::Cancelled,
-            CutOff::OutOfTime => Self::OutOfTime,
-        }
-    }
-}
-
-impl From<Silent> for End {
-    fn from(silent: Silent) -> Self {
-        match silent {
-            Silent::AtWork => Self::Idle,
-            Silent::AfterTheEnd => Self::Finished,
-        }
-    }
-}
 
 /// Reads one process.
 pub(super) struct Listener<'a> {
@@ -116,7 +86,12 @@ impl<'a> Listener<'a> {
                     }
                     Err(error) => return End::Lost(error),
                 },
-                silent = self.silence.reached() => return End::from(silent),
+                silent = self.silence.reached() => {
+                    if self.is_dead(silent, running).await {
+                        return End::from(silent);
+                    }
+                    continue;
+                }
                 () = self.silence.another_minute() => {
                     ledger.tell(&RunEvent::Silent { minutes: self.silence.tell() });
                     continue;
@@ -131,15 +106,35 @@ impl<'a> Listener<'a> {
                 return End::OverBudget(spent);
             }
             // Output that is always ready keeps the timer from being asked.
-            if let Some(silent) = self.silence.is_over() {
+            if let Some(silent) = self.silence.is_over()
+                && self.is_dead(silent, running).await
+            {
                 return End::from(silent);
             }
         }
     }
 
+    /// Tells whether a silence that has reached its limit is to end the agent. One that gives another sign of life, where that
+    /// counts, may be silent for as long again; one that gives none is heard once more, as it may have ended meanwhile.
+    async fn is_dead(&mut self, silent: Silent, running: &mut Running) -> bool {
+        let limits = self.stage.limits;
+        if silent == Silent::AfterTheEnd || limits.liveness == Liveness::Output || self.silence.searched() {
+            return true;
+        }
+        tokio::select! {
+            biased;
+            // Whoever listens next finds that.
+            _ = limits.cut_off(&self.stage.cancel) => {}
+            is_busy = running.is_busy() => if is_busy {
+                self.silence.broken();
+            },
+        }
+        false
+    }
+
     /// Returns the budget that is spent by now, if the agent has not finished.
     fn over_budget(&self, ledger: &Ledger) -> Option<Spent> {
-        if self.verdict.is_some() || self.completion.is_found() {
+        if self.verdict.is_some() || self.completion.stands() {
             return None;
         }
         let used = match (self.usage?, &self.session) {
@@ -225,11 +220,13 @@ impl<'a> Listener<'a> {
                 self.verdict = Some(TurnEnd::Failed(*failure, message.clone()));
                 self.silence.finished();
             }
-            AgentEvent::ToolCall { .. } | AgentEvent::SubAgentText { .. } => self.acted = true,
-            AgentEvent::Thinking { .. }
-            | AgentEvent::ToolResult { .. }
-            | AgentEvent::SchemaTaken
-            | AgentEvent::Unknown { .. } => {}
+            AgentEvent::ToolCall { .. } => {
+                self.acted = true;
+                self.goes_on();
+            }
+            AgentEvent::SubAgentText { .. } => self.acted = true,
+            AgentEvent::Thinking { .. } => self.goes_on(),
+            AgentEvent::ToolResult { .. } | AgentEvent::SchemaTaken | AgentEvent::Unknown { .. } => {}
         }
     }
 
@@ -251,11 +248,18 @@ impl<'a> Listener<'a> {
         self.spoke = self.spoke || !text.trim_start().is_empty();
         self.text.push(text.as_bytes());
         self.completion.push(text);
-        if self.completion.is_found() {
+        if self.completion.stands() {
             self.silence.finished();
         }
         if let Some(locator) = &mut self.locator {
             locator.push(text);
+        }
+    }
+
+    /// Notes that the main agent works. It has not finished then, even if it has spoken of the signal, unless its turn is over.
+    fn goes_on(&mut self) {
+        if self.completion.goes_on() && self.verdict.is_none() {
+            self.silence.resumed();
         }
     }
 

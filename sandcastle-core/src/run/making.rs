@@ -88,8 +88,9 @@ impl Making {
         self.environment.mark(journal.mark().variable());
         let origin = if worktree.exists() { Origin::Reused } else { Origin::Fresh };
         let branch = self.plan.source_branch(1).to_string();
+        let base = self.plan.base().map(ToString::to_string);
         // That it cannot be written is told with the next note of a run.
-        let _ = journal.note(&Note::Worktree { path: worktree.into(), branch, base: None, origin });
+        let _ = journal.note(&Note::Worktree { path: worktree.into(), branch, base, origin });
         self.journal = Some(journal);
         Ok(())
     }

@@ -50,7 +50,8 @@ impl Ledger {
         let Some(path) = plan.folder(number) else { return };
         let origin = if path.exists() { Origin::Reused } else { Origin::Fresh };
         let branch = plan.source_branch(number).to_string();
-        self.note(&Note::Worktree { path: path.into(), branch, base: None, origin });
+        let base = plan.base().map(ToString::to_string);
+        self.note(&Note::Worktree { path: path.into(), branch, base, origin });
     }
 
     /// Notes that there is no worktree to be done with: it was not made.

@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::deadline::Limits;
 use super::event::{Callback, RunEvent};
 use super::ground::{Ground, Lot};
+use super::liveness::Liveness;
 use super::logging::Logging;
 use super::outcome::RunResult;
 use super::output_mode::{NoOutput, RunFuture, RunOutput, run};
@@ -31,12 +31,6 @@ use crate::strategy::OutputStrategy;
 /// The completion signal that is looked for unless another one is set.
 pub(super) const DEFAULT_SIGNAL: &str = "<promise>COMPLETE</promise>";
 
-/// How long an agent that is at work may be silent unless it is said otherwise.
-const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(600);
-
-/// The same, of an agent that has finished.
-const DEFAULT_COMPLETION_TIMEOUT: Duration = Duration::from_secs(60);
-
 /// Says what to run: an agent, a sandbox, a prompt, and everything that has a default.
 ///
 /// `O` is the output that the run is to give; [`RunOptions::output`] sets it. Awaiting the options runs them.
@@ -50,6 +44,7 @@ const DEFAULT_COMPLETION_TIMEOUT: Duration = Duration::from_secs(60);
 /// | [`output_strategy`](Self::output_strategy) | [`OutputStrategy::Tag`] |
 /// | [`completion_signal`](Self::completion_signal) | `<promise>COMPLETE</promise>` |
 /// | [`idle_timeout`](Self::idle_timeout) | 600 s |
+/// | [`liveness`](Self::liveness) | [`Liveness::Output`] |
 /// | [`completion_timeout`](Self::completion_timeout) | 60 s |
 /// | [`total_timeout`](Self::total_timeout) | none |
 /// | [`max_cost`](Self::max_cost), [`max_tokens`](Self::max_tokens) | no limit |
@@ -76,6 +71,7 @@ pub(super) struct Settings {
     /// `None` is the default one; so with the next.
     pub(super) idle_timeout: Option<Duration>,
     pub(super) completion_timeout: Option<Duration>,
+    pub(super) liveness: Liveness,
     pub(super) total_timeout: Option<Duration>,
     pub(super) budget: Budget,
     /// What stands in for an output of the type that is asked for.
@@ -106,13 +102,6 @@ impl Settings {
         }
     }
 
-    /// Returns the limits, which begin to count now.
-    pub(super) fn limits(&self) -> Limits {
-        let idle = self.idle_timeout.unwrap_or(DEFAULT_IDLE_TIMEOUT);
-        let completion = self.completion_timeout.unwrap_or(DEFAULT_COMPLETION_TIMEOUT);
-        Limits::new(idle, completion, self.total_timeout)
-    }
-
     /// Returns the texts that end the run.
     pub(super) fn signals(&self) -> Vec<String> {
         self.completion_signals.clone().unwrap_or_else(|| vec![DEFAULT_SIGNAL.to_owned()])
@@ -139,6 +128,7 @@ impl RunOptions {
                 completion_signals: None,
                 idle_timeout: None,
                 completion_timeout: None,
+                liveness: Liveness::default(),
                 total_timeout: None,
                 budget: Budget::default(),
                 ladder: Ladder::default(),
@@ -248,24 +238,6 @@ impl<O> RunOptions<O> {
     /// The first call replaces the default; further calls add alternatives.
     pub fn completion_signal(mut self, text: impl Into<String>) -> Self {
         self.settings.completion_signals.get_or_insert_default().push(text.into());
-        self
-    }
-
-    /// Sets how long the agent may print nothing before it is ended. Waiting for the model does not count as printing.
-    pub fn idle_timeout(mut self, limit: Duration) -> Self {
-        self.settings.idle_timeout = Some(limit);
-        self
-    }
-
-    /// Sets how long an agent that has finished may go on without printing before it is ended; the run is a success.
-    pub fn completion_timeout(mut self, limit: Duration) -> Self {
-        self.settings.completion_timeout = Some(limit);
-        self
-    }
-
-    /// Sets how long the whole run may take, retries included.
-    pub fn total_timeout(mut self, limit: Duration) -> Self {
-        self.settings.total_timeout = Some(limit);
         self
     }
 

@@ -12,7 +12,7 @@ use super::strategy::{BranchStrategy, Way};
 use crate::config::{ConfigDir, Kept};
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::{Head, Presence, Repository, Worktree, branch_ref, real_path};
-use crate::id::{BranchName, RunId};
+use crate::id::{BranchName, CommitId, RunId};
 
 /// The branches of one run.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     branches: Branches,
     run: RunId,
     target: BranchName,
+    /// Where the branch was at the entry, or begins if it was not there.
+    base: Option<CommitId>,
     /// The lock of a named branch, from the first opening on.
     lock: Mutex<Option<Arc<Lock>>>,
 }
@@ -51,20 +53,21 @@ impl Plan {
             return Err(invalid("use a base: only the branch strategy `branch` has one")
                 .with_hint("the other strategies begin at what is checked out; drop `base`"));
         }
-        let (branches, target) = match &strategy.way {
+        let (branches, target, base) = match &strategy.way {
             Way::Head => {
                 repository.top()?;
-                (Branches::Host, repository.head().await?.branch)
+                let head = repository.head().await?;
+                (Branches::Host, head.branch, head.commit)
             }
             Way::MergeToHead => {
                 let head = repository.head().await?;
                 merge_target(&head)?;
-                (Branches::Temporary(names::temporary_branch(run, name)), head.branch)
+                (Branches::Temporary(names::temporary_branch(run, name)), head.branch, head.commit)
             }
             Way::Branch(name) => named(repository, name, strategy.base.as_deref()).await?,
         };
         let repository = repository.clone();
-        Ok(Self { repository, branches, run: run.clone(), target, lock: Mutex::default() })
+        Ok(Self { repository, branches, run: run.clone(), target, base, lock: Mutex::default() })
     }
 
     /// Returns the branch that an iteration, counted from 1, works on.
@@ -80,6 +83,12 @@ impl Plan {
     /// Returns the branch of the caller at the entry of the run; `HEAD` when none was checked out.
     pub(crate) fn target_branch(&self) -> &BranchName {
         &self.target
+    }
+
+    /// Returns where the branch of the first iteration was at the entry of the run, or begins if it was not there; `None` in a
+    /// repository without a commit.
+    pub(crate) fn base(&self) -> Option<&CommitId> {
+        self.base.as_ref()
     }
 
     /// Returns the name of the strategy.
@@ -165,7 +174,12 @@ fn merge_target(head: &Head) -> Result<()> {
     Ok(())
 }
 
-async fn named(repository: &Repository, name: &str, base: Option<&str>) -> Result<(Branches, BranchName)> {
+/// Decides about a branch that the caller named: what is to be done, what is checked out, and where the branch is or begins.
+async fn named(
+    repository: &Repository,
+    name: &str,
+    base: Option<&str>,
+) -> Result<(Branches, BranchName, Option<CommitId>)> {
     let branch = names::checked_branch(name)?;
     let (head, refs) = repository.head_and_refs().await?;
     if let Some(other) = names::branch_in_the_way(&branch, refs.branches()) {
@@ -177,7 +191,9 @@ async fn named(repository: &Repository, name: &str, base: Option<&str>) -> Resul
         Some(revision) => Some(based(repository, revision).await?),
         None => None,
     };
-    if start.is_none() && head.commit.is_none() && refs.get(&branch_ref(&branch)).is_none() {
+    let tip = refs.get(&branch_ref(&branch)).or(start.as_ref().map(|start| &start.commit));
+    let begins_at = tip.or(head.commit.as_ref()).cloned();
+    if begins_at.is_none() {
         return Err(invalid(format!("begin the branch `{branch}`: the repository has no commit yet"))
             .with_hint("make a first commit, or name a `base`"));
     }
@@ -185,7 +201,7 @@ async fn named(repository: &Repository, name: &str, base: Option<&str>) -> Resul
     if let Some(elsewhere) = checked_out_elsewhere(&repository.worktrees().await?, &branch, &folder) {
         return Err(taken(&branch, elsewhere, ErrorKind::InvalidOptions));
     }
-    Ok((Branches::Named(branch, start), head.branch))
+    Ok((Branches::Named(branch, start), head.branch, begins_at))
 }
 
 async fn based(repository: &Repository, revision: &str) -> Result<Start> {

@@ -60,7 +60,9 @@ pub(super) async fn value_of(repository: &Repository, path: &Path, commit: &str)
     let hidden = module.hidden().await?;
     let has_changes = module.operation().is_some() || !module.status().await?.changes.is_empty();
     let has_more = hidden.repositories.iter().any(|(path, _)| is_filled(&top.join(path)));
-    if has_changes || has_more || !hidden.files.is_empty() || module.has_commits_beside(commit).await? {
+    // A commit that is recorded and was made here is in this copy alone, and would go with it.
+    let known = repository.shares_commit(name, commit).await?.then_some(commit);
+    if has_changes || has_more || !hidden.files.is_empty() || module.has_commits_beside(known).await? {
         return Ok(Value::Dirty(format!("the submodule `{shown}` holds changes or commits of its own")));
     }
     Ok(Value::Clean)

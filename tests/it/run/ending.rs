@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use sandcastle::agent::{AgentCommand, AgentRequest, Capabilities, Decoder};
 use sandcastle::event::FailureKind;
 use sandcastle::testing::Turn;
-use sandcastle::{Agent, AgentEvent, CancellationToken, ErrorKind, Exit, Logging, NoSandbox, RunOptions};
+use sandcastle::{
+    Agent, AgentEvent, CancellationToken, ErrorKind, Exit, Liveness, Logging, NoSandbox, RunOptions,
+};
 
 use super::{Bench, N, Retried, say};
 use crate::support::processes::UniqueSleep;
@@ -103,13 +105,47 @@ async fn case_167_an_agent_that_does_not_exit_gives_its_value() {
 }
 
 #[tokio::test]
-async fn a_signal_shortens_the_wait_for_an_agent_that_hangs() {
+async fn w_17_a_signal_shortens_the_wait_for_an_agent_that_hangs() {
     let bench = Bench::new().await;
     let options = bench.options([say("all done <promise>COMPLETE</promise>").hang()]);
     let options = options.completion_timeout(Duration::from_millis(300)).max_iterations(3);
     let result = sandcastle::run(options).await.unwrap();
     assert_eq!(result.iterations.len(), 1);
     assert!(result.completion_signal.is_some());
+}
+
+#[tokio::test]
+async fn w_17_an_agent_that_speaks_of_the_signal_is_not_ended_amid_its_work() {
+    let bench = Bench::new().await;
+    let turn = say("I will say <promise>COMPLETE</promise> when the build is through.")
+        .tool("Bash", serde_json::json!({ "command": "make" }))
+        .sleep(Duration::from_millis(900))
+        .write_file("built", "1")
+        .commit("Built")
+        .say("It is.");
+    let options = bench.options([turn]).completion_timeout(Duration::from_millis(300));
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!((result.commits.len(), result.iterations[0].exit), (1, Exit::Code(0)));
+    assert_eq!(result.warnings, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn w_54_a_build_that_prints_nothing_is_work_if_the_processor_counts() {
+    let bench = Bench::new().await;
+    let build = "timeout 3 sh -c 'while :; do :; done'; true";
+    let turn =
+        || Turn::new().tool("Bash", serde_json::json!({ "command": "make" })).shell(build).say("built");
+    let options = |turn: Turn| bench.options([turn]).idle_timeout(Duration::from_millis(400));
+    let error = sandcastle::run(options(turn())).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::IdleTimeout, "{error:#}");
+    let result = sandcastle::run(options(turn()).liveness(Liveness::Processor)).await.unwrap();
+    assert_eq!(result.text, "built");
+    // It ends while it is watched.
+    let brief = Turn::new().shell("timeout 1 sh -c 'while :; do :; done'; true").say("brief");
+    let result = sandcastle::run(options(brief).liveness(Liveness::Processor)).await.unwrap();
+    assert_eq!(result.text, "brief");
+    let error = sandcastle::run(options(Turn::new().hang()).liveness(Liveness::Processor)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::IdleTimeout, "{error:#}");
 }
 
 #[tokio::test]

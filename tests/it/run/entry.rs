@@ -74,7 +74,7 @@ async fn sessions_are_named_well_and_belong_to_one_iteration() {
 }
 
 #[tokio::test]
-async fn limits_and_signals_are_checked() {
+async fn w_38_limits_and_signals_are_checked() {
     let bench = Bench::new().await;
     let options = bench.options(started());
     let said = refused(&bench, ErrorKind::InvalidOptions, options.clone().idle_timeout(Duration::ZERO)).await;

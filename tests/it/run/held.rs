@@ -122,6 +122,7 @@ async fn w_57_a_worktree_of_a_handle_is_found_when_nobody_closes_it() {
     drop(worktree);
     let left = runs.show(&open[0].id).await.unwrap();
     assert_eq!(left.worktrees[0].path, path, "{left:?}");
+    assert_eq!(left.left(), ["a worktree with 1 changed file"], "nothing of what the branch began with");
     assert!(path.join("half").exists());
 
     let options = WorktreeOptions::new().cwd(bench.repository.path());
@@ -140,6 +141,7 @@ async fn w_37_what_is_about_an_agent_alone_is_refused_by_name() {
         ("completion_signal", typed().completion_signal("DONE")),
         ("idle_timeout", typed().idle_timeout(second)),
         ("completion_timeout", typed().completion_timeout(second)),
+        ("liveness", typed().liveness(sandcastle::Liveness::Processor)),
         ("total_timeout", typed().total_timeout(std::time::Duration::ZERO)),
     ];
     for (name, options) in refused {

@@ -141,6 +141,17 @@ fn many_runs_begin_and_end_at_once() {
 }
 
 #[tokio::test]
+async fn a_worktree_with_something_begun_in_it_is_not_called_clean() {
+    for (command, said) in [("status", "a clean worktree"), ("bisect start", "a worktree to be looked at")] {
+        let scene = Scene::new().await;
+        let run = scene.begin_with_worktree().await;
+        scene.git_in(&run.worktree, &command.split(' ').collect::<Vec<_>>()).await;
+        scene.kill(&run.id, run.journal);
+        assert_eq!(scene.runs().await.show(&run.id).await.unwrap().left(), [said], "{command}");
+    }
+}
+
+#[tokio::test]
 async fn a_relative_folder_means_the_same_repository() {
     let scene = Scene::new().await;
     let run = scene.begin_with_worktree().await;

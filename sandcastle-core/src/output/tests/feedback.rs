@@ -25,7 +25,7 @@ fn case_052_each_problem_once_and_the_payload_at_most_once() {
 }
 
 #[test]
-fn case_052_the_text_is_bounded_whatever_is_wrong() {
+fn case_052_w_18_the_text_is_bounded_whatever_is_wrong() {
     let schema = json!({ "additionalProperties": { "type": "string" } });
     let object: serde_json::Map<_, _> =
         (0..5000).map(|n| (format!("{n}{}", "k\n".repeat(50)), json!(n))).collect();

@@ -25,7 +25,7 @@ fn no_answer<T: AgentOutput + Debug>(stage: Stage, text: &str) -> ExtractError {
 }
 
 #[test]
-fn case_001_a_mention_in_prose_is_no_opener() {
+fn case_001_w_18_a_mention_in_prose_is_no_opener() {
     assert_eq!(number("I will wrap it in <result> tags.\n<result>{\"n\":1}</result>"), 1);
     assert_eq!(number("<result>{\"n\":1}</result>\nI put it in <result> as you asked."), 1);
     assert_eq!(number("<result>{\"n\":1}</result>\nThe <result> and </result> tags are in place."), 1);

@@ -31,6 +31,11 @@ const STOP_GRACE: Duration = Duration::from_millis(500);
 /// How much is read when that time is over: a program that has exited can have left no more in a pipe.
 const PIPE_CAPACITY: usize = 1024 * 1024;
 
+/// How long is watched whether a program is busy.
+const WATCH: Duration = Duration::from_secs(1);
+/// How much of a processor it uses then, in ticks of a hundredth of a second: more than any program does that only waits.
+const BUSY_TICKS: u64 = 10;
+
 /// How often is looked whether a program has made its namespace, until it has.
 const NAMESPACE_PAUSE: Duration = Duration::from_millis(2);
 
@@ -227,6 +232,14 @@ impl Running {
         self.pipes_until = None;
     }
 
+    /// Watches for a second whether the program, or what it started, uses a tenth of a processor or more. What runs elsewhere, or
+    /// in a container, is not seen.
+    pub(crate) async fn is_busy(&mut self) -> bool {
+        let before = self.tree.ticks();
+        tokio::time::sleep(WATCH).await;
+        self.tree.ticks().saturating_sub(before) >= BUSY_TICKS
+    }
+
     /// Asks the program to stop; what it still prints can be read with [`Running::next`].
     pub fn ask_to_stop(&mut self, signal: StopSignal) {
         let signal = match signal {
@@ -343,5 +356,22 @@ async fn read(pipe: &mut Option<impl AsyncReadExt + Unpin>, buffer: &mut [u8]) -
     match pipe {
         Some(pipe) => pipe.read(buffer).await.unwrap_or(0),
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn w_54_what_only_waits_is_not_busy() {
+        let busy = "while :; do :; done";
+        let below = format!("sh -c '{busy}' & wait");
+        for (script, is_busy) in [("exec sleep 60", false), (busy, true), (&below, true)] {
+            let mut running = Running::start(&Program::new("sh").args(["-c", script])).unwrap();
+            let seen = cfg!(target_os = "linux");
+            assert_eq!(running.is_busy().await, is_busy && seen, "{script}");
+            running.sweep().await;
+        }
     }
 }

@@ -194,6 +194,32 @@ async fn case_137_a_submodule_that_is_here_is_populated_and_any_other_is_named()
 }
 
 #[tokio::test]
+async fn case_137_commits_within_a_submodule_keep_the_worktree_that_alone_has_them() {
+    let (scene, library) = (Scene::new().await, Scene::new().await);
+    let url = library.repo.path().to_str().unwrap();
+    scene.git(["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "lib"]).await;
+    scene.git(["commit", "--quiet", "-m", "submodule"]).await;
+    for branch in ["loose", "recorded"] {
+        let place = scene.open(branch).await.unwrap();
+        let made = commit(&place.top().join("lib"), "made").await;
+        if branch == "recorded" {
+            git_in(place.top(), ["commit", "--quiet", "--all", "--message", "Bump"]).await;
+        }
+        let top = finished(place).await.preserved.expect(branch);
+        assert_eq!(git_in(&top.join("lib"), ["rev-parse", "HEAD"]).await, made);
+    }
+    // Once the main work tree has it, nothing is lost with the other one.
+    let place = scene.open("recorded").await.unwrap();
+    let lib = place.top().join("lib");
+    git_in(
+        &scene.repo.path().join("lib"),
+        ["fetch", "--quiet", lib.to_str().unwrap(), "HEAD:refs/heads/made"],
+    )
+    .await;
+    assert_eq!(finished(place).await.preserved, None);
+}
+
+#[tokio::test]
 async fn case_126_a_git_that_speaks_german() {
     let folder = tempfile::tempdir().unwrap();
     let stub = folder.path().join("git");

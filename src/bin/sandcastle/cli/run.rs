@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use sandcastle::OutputStrategy;
+use sandcastle::{Liveness, OutputStrategy};
 
 use super::value::seconds;
 use super::{AgentArgs, PromptArgs, SessionArgs, SiteArgs};
@@ -33,6 +33,9 @@ pub(crate) struct RunArgs {
     /// How long the agent may print nothing [default: 600].
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) idle_timeout: Option<Duration>,
+    /// What counts as a sign of life before the idle timeout ends the agent [default: output].
+    #[arg(long, value_enum)]
+    pub(crate) liveness: Option<SignOfLife>,
     /// How long an agent that has finished may take to exit [default: 60].
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) completion_timeout: Option<Duration>,
@@ -62,6 +65,23 @@ pub(crate) struct OutputArgs {
     /// The answer is text, not JSON.
     #[arg(long, requires = "tag", conflicts_with = "schema")]
     pub(crate) text: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SignOfLife {
+    /// What it prints, its use of tools included.
+    Output,
+    /// That, and work of the processor, as of a build that prints nothing; not seen in containers.
+    Processor,
+}
+
+impl From<SignOfLife> for Liveness {
+    fn from(sign: SignOfLife) -> Self {
+        match sign {
+            SignOfLife::Output => Self::Output,
+            SignOfLife::Processor => Self::Processor,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -52,6 +52,9 @@ async fn configured(args: &RunArgs) -> Result<RunOptions, Failure> {
     if let Some(limit) = args.idle_timeout {
         options = options.idle_timeout(limit);
     }
+    if let Some(sign) = args.liveness {
+        options = options.liveness(sign.into());
+    }
     if let Some(limit) = args.completion_timeout {
         options = options.completion_timeout(limit);
     }

@@ -71,7 +71,7 @@ async fn words_arrive_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn the_input_is_what_is_behind_the_request() {
+async fn w_6_the_input_is_what_is_behind_the_request() {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&vec![b'x'; 3 << 20]).unwrap();
     file.rewind().unwrap();
