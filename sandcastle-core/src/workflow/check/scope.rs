@@ -1,6 +1,7 @@
 //! What expressions can read at one place of a workflow: which steps are done by then, and why the others are not.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 
 use serde_json::Value;
 
@@ -32,6 +33,17 @@ pub(super) enum Way<'w> {
     Then,
     Else,
     Branch(&'w str),
+}
+
+/// The key of a document that the way has.
+impl fmt::Display for Way<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Then => f.write_str("then"),
+            Self::Else => f.write_str("else"),
+            Self::Branch(name) => write!(f, "branches.{name}"),
+        }
+    }
 }
 
 impl<'w> Catalogue<'w> {
@@ -135,7 +147,7 @@ impl<'c, 'w> Scope<'c, 'w> {
                 workflow
                     .vars
                     .iter()
-                    .map(|var| (var.name.as_str(), read(&[Node::root(&var.schema, Defaults::Left)])))
+                    .map(|var| (var.name.as_str(), read(&[Node::root(&var.schema, Defaults::Filled)])))
                     .collect(),
             ))),
             name => self.step(name, |entry| {
@@ -144,6 +156,11 @@ impl<'c, 'w> Scope<'c, 'w> {
                 read(&[Node::root(&entry.output, defaults)])
             }),
         }
+    }
+
+    /// Tells whether there is a step of this name anywhere.
+    pub(super) fn knows(&self, step: &str) -> bool {
+        self.catalogue.entry(step).is_some()
     }
 
     /// What is known of a step beside its output.
