@@ -11,6 +11,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::{Map, Value as Json};
 
 use super::filters;
+use super::placeholder::not_run;
 use super::syntax::{Flaw, Template, read_expression, syntax};
 use super::value::{MAX_SIZE, Watch, give, take, too_large, written};
 use crate::workflow::nearest::{instead_of, shortened};
@@ -140,14 +141,7 @@ fn said(error: &Error, values: &Map<String, Json>, watch: &Watch) -> String {
         _ if watch.is_late() => too_slow(),
         ErrorKind::OutOfFuel => too_slow(),
         ErrorKind::UndefinedError => match missing(detail) {
-            Some(expression) => {
-                let instead = match expression.rsplit_once('.') {
-                    Some((_, field)) => watch.instead_of(field),
-                    None => Some(instead_of(expression, values.keys().map(String::as_str))),
-                };
-                let instead = instead.map(|instead| format!("; {instead}")).unwrap_or_default();
-                format!("`{}` is not there{instead}", shortened(expression))
-            }
+            Some(expression) => absent(expression, values, watch),
             None => "a value is not there".to_owned(),
         },
         ErrorKind::WriteFailure => {
@@ -156,6 +150,24 @@ fn said(error: &Error, values: &Map<String, Json>, watch: &Watch) -> String {
         kind if detail.is_empty() => kind.to_string(),
         _ => detail.chars().take(300).collect(),
     }
+}
+
+/// Says of an expression that it is not there, and what is.
+fn absent(expression: &str, values: &Map<String, Json>, watch: &Watch) -> String {
+    let step = expression.strip_prefix("steps.").unwrap_or(expression);
+    if let Some(said) = not_run(step, values) {
+        return said;
+    }
+    let is_index = |key: &str| key.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+    let item = expression.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+    let instead = match (item, expression.rsplit_once('.')) {
+        (Some((list, key)), _) if is_index(key) => Some(format!("`{}` is shorter", shortened(list))),
+        (Some((_, key)), _) => watch.instead_of(key.trim_matches(['"', '\''])),
+        (None, Some((_, field))) => watch.instead_of(field),
+        (None, None) => Some(instead_of(expression, values.keys().map(String::as_str))),
+    };
+    let instead = instead.map(|instead| format!("; {instead}")).unwrap_or_default();
+    format!("`{}` is not there{instead}", shortened(expression))
 }
 
 /// What is undefined, out of the words of `minijinja`.
