@@ -122,11 +122,14 @@ fn of_membership(
     path_of: &dyn Fn(&Expr<'_>) -> Option<String>,
 ) -> Vec<Fact> {
     let (Some(path), Expr::List(list)) = (path_of(one), list) else { return Vec::new() };
-    let literal = |item| match item {
-        &Expr::Const(ref literal) => Some(&literal.value),
-        _ => None,
-    };
-    let literals: Option<Vec<_>> = list.items.iter().map(literal).collect();
+    let literals: Option<Vec<_>> = list
+        .items
+        .iter()
+        .map(|item| match item {
+            Expr::Const(literal) => Some(&literal.value),
+            _ => None,
+        })
+        .collect();
     literals.and_then(|literals| tagged(&path, literals, is_in)).into_iter().collect()
 }
 

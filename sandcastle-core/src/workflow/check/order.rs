@@ -119,8 +119,9 @@ impl<'f> Order<'f> {
     }
 
     fn say(&mut self, remarks: Vec<Remark>, text: &Text, path: &str, place: Option<Place>) {
+        let mut place_of = text.finder();
         for remark in remarks {
-            let place = text.place(remark.offset).or(place);
+            let place = place_of(remark.offset).or(place);
             let finding = match remark.severity {
                 Severity::Error => Finding::error(path, place, remark.message),
                 Severity::Warning => Finding::warning(path, place, remark.message),

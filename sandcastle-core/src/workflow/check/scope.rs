@@ -1,5 +1,6 @@
 //! What expressions can read at one place of a workflow: which steps are done by then, and why the others are not.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -9,14 +10,19 @@ use super::super::definition::{Defaults, Step, StepKind, Workflow, WorkflowVersi
 use super::guards::Fact;
 use super::schema::{Node, read};
 use super::shape::{Absence, Fields, Shape};
-use crate::workflow::nearest::instead_of;
+use crate::workflow::nearest::{instead_of, listed};
 
 /// All steps of a workflow, with the schemas of what they give.
 pub(super) struct Catalogue<'w> {
     pub(super) workflow: &'w Workflow,
     entries: Vec<Entry<'w>>,
     by_name: HashMap<&'w str, usize>,
+    /// For how many more names the nearest one is looked for, which takes its time where there are many.
+    guesses: Cell<usize>,
 }
+
+/// For how many names the nearest one is looked for in a workflow; nobody reads more of them at once.
+const MAX_GUESSES: usize = 200;
 
 /// A step, and where it stands.
 struct Entry<'w> {
@@ -48,7 +54,8 @@ impl fmt::Display for Way<'_> {
 
 impl<'w> Catalogue<'w> {
     pub(super) fn new(workflow: &'w Workflow) -> Self {
-        let mut catalogue = Self { workflow, entries: Vec::new(), by_name: HashMap::new() };
+        let mut catalogue =
+            Self { workflow, entries: Vec::new(), by_name: HashMap::new(), guesses: Cell::new(MAX_GUESSES) };
         catalogue.add(&workflow.steps, &[]);
         catalogue
     }
@@ -73,6 +80,17 @@ impl<'w> Catalogue<'w> {
 
     fn entry(&self, name: &str) -> Option<&Entry<'w>> {
         self.entries.get(*self.by_name.get(name)?)
+    }
+
+    /// Says what there is in the place of a name.
+    pub(super) fn instead_of<'n>(&self, word: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
+        match self.guesses.get().checked_sub(1) {
+            Some(left) => {
+                self.guesses.set(left);
+                instead_of(word, names)
+            }
+            None => format!("there are {}", listed(names)),
+        }
     }
 
     /// The steps that surely are done behind one way of a condition.
@@ -183,7 +201,10 @@ impl<'c, 'w> Scope<'c, 'w> {
             WorkflowVersion::V1_1 => &["input", "vars", "trigger", "steps"][..],
         };
         let names = self.steps.keys().copied().chain(roots.iter().copied());
-        Unknown { message: format!("there is no step `{name}`"), hint: instead_of(name, names) }
+        Unknown {
+            message: format!("there is no step `{name}`"),
+            hint: self.catalogue.instead_of(name, names),
+        }
     }
 
     /// Says why a step that exists cannot be read here.

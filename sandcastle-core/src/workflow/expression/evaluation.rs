@@ -154,15 +154,19 @@ fn said(error: &Error, values: &Map<String, Json>, watch: &Watch) -> String {
 
 /// Says of an expression that it is not there, and what is.
 fn absent(expression: &str, values: &Map<String, Json>, watch: &Watch) -> String {
-    let step = expression.strip_prefix("steps.").unwrap_or(expression);
+    let item = expression.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+    let item = item.map(|(list, key)| (list, key.trim_matches(['"', '\''])));
+    let step = match item {
+        Some(("steps", step)) => step,
+        _ => expression.strip_prefix("steps.").unwrap_or(expression),
+    };
     if let Some(said) = not_run(step, values) {
         return said;
     }
     let is_index = |key: &str| key.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
-    let item = expression.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
     let instead = match (item, expression.rsplit_once('.')) {
         (Some((list, key)), _) if is_index(key) => Some(format!("`{}` is shorter", shortened(list))),
-        (Some((_, key)), _) => watch.instead_of(key.trim_matches(['"', '\''])),
+        (Some((_, key)), _) => watch.instead_of(key),
         (None, Some((_, field))) => watch.instead_of(field),
         (None, None) => Some(instead_of(expression, values.keys().map(String::as_str))),
     };
