@@ -18,8 +18,9 @@ use crate::workflow::nearest::{instead_of, shortened};
 
 /// How long a template may take.
 const MAX_TIME: Duration = Duration::from_secs(1);
-/// How many steps it may make. One of them pays for 64 bytes, too.
-const MAX_STEPS: u64 = 250_000;
+/// How many steps it may make. One of them pays for 64 bytes, too. Comparing two texts of a megabyte is one step, and so many of
+/// those still end within a second.
+const MAX_STEPS: u64 = 100_000;
 /// How deep loops and choices may go.
 const MAX_NESTING: usize = 100;
 
