@@ -30,7 +30,7 @@ fn simplified(word: &str) -> String {
 }
 
 /// Says what there is in the place of `word`: the nearest name, or the first few.
-pub(crate) fn instead_of<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
+pub fn instead_of<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
     match nearest(word, names.clone()) {
         Some(name) => format!("did you mean `{}`?", shortened(name)),
         None if names.clone().next().is_none() => "there are none here".to_owned(),
