@@ -83,7 +83,7 @@ fn out_of_range(number: &Number, format: Option<&str>) -> Option<String> {
     if number.is_f64() {
         // An integer of more than 64 bits is a float here, and still one in the text.
         let written = number.as_f64().unwrap_or_default();
-        return (written.abs() < 1.8e19).then(|| format!("expected integer, got {number}"));
+        return (written.abs() < 1.8e19).then(|| format!("must be an integer, got {number}"));
     }
     let (least, most) = match format? {
         "int8" => (i128::from(i8::MIN), i128::from(i8::MAX)),

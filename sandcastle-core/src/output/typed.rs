@@ -136,7 +136,7 @@ fn in_our_words(message: &str) -> Cow<'_, str> {
     let wrong = ["invalid type: ", "invalid value: ", "invalid length "];
     let rest = wrong.iter().find_map(|start| message.strip_prefix(start));
     match rest.and_then(|rest| rest.rsplit_once(", expected ")) {
-        Some((found, expected)) => Cow::Owned(format!("expected {expected}, got {found}")),
+        Some((found, expected)) => Cow::Owned(format!("must be {expected}, got {found}")),
         None => Cow::Borrowed(message),
     }
 }

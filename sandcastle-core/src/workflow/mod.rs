@@ -27,6 +27,8 @@ pub use self::definition::{
 };
 pub use self::event::WorkflowEvent;
 pub use self::finding::{Finding, Findings, Place, Severity};
+#[doc(hidden)]
+pub use self::nearest::instead_of;
 pub use self::options::{ApprovalFuture, ApprovalReason, ApprovalRequest, Decision, WorkflowOptions};
 pub use self::outcome::{StepRecord, StepStatus, WorkflowFailure, WorkflowResult, WorkflowStatus};
 pub use self::providers::{AgentSpec, ModelSpec, Providers, SandboxSpec};

@@ -10,17 +10,19 @@ pub(crate) fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) 
     if word.is_empty() || word.len() > MAX_LENGTH {
         return None;
     }
-    let worth = |name: &&str| name.len() <= MAX_LENGTH && *name != word;
-    let near = names.into_iter().take(MAX_NAMES).filter(worth).map(|name| (distance(word, name), name));
-    let (distance, name) = near.min_by_key(|(distance, _)| *distance)?;
     // One letter in three may differ; beyond that the hint would be a guess.
-    (distance <= (word.chars().count() + 1) / 3).then_some(name)
+    let most = (word.chars().count() + 1) / 3;
+    let meant = simplified(word);
+    let worth = |name: &&str| name.len() <= MAX_LENGTH && *name != word;
+    let near = names.into_iter().take(MAX_NAMES).filter(worth).map(|name| (distance(&meant, name), name));
+    let (distance, name) = near.min_by_key(|(distance, _)| *distance)?;
+    (distance <= most).then_some(name)
 }
 
 /// How many letters differ, however the words are joined and their letters are written: `outputSchema` and `output-schema`
 /// are meant to be `output_schema`.
-fn distance(word: &str, name: &str) -> usize {
-    strsim::osa_distance(&simplified(word), &simplified(name))
+fn distance(meant: &str, name: &str) -> usize {
+    strsim::osa_distance(meant, &simplified(name))
 }
 
 fn simplified(word: &str) -> String {
@@ -28,7 +30,7 @@ fn simplified(word: &str) -> String {
 }
 
 /// Says what there is in the place of `word`: the nearest name, or the first few.
-pub(crate) fn instead_of<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
+pub fn instead_of<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
     match nearest(word, names.clone()) {
         Some(name) => format!("did you mean `{}`?", shortened(name)),
         None if names.clone().next().is_none() => "there are none here".to_owned(),

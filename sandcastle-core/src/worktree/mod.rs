@@ -27,6 +27,7 @@ pub(crate) use self::gather::{Gathered, Origin};
 pub(crate) use self::holder::Holder;
 pub(crate) use self::land::{Landed, Landing};
 pub(crate) use self::lock::{Attempt, Lock};
+pub(crate) use self::names::{checked_branch, checked_revision};
 pub(crate) use self::opening::{GATE_LIMIT, is_unfinished};
 pub(crate) use self::place::{Closed, Fate, Place};
 pub(crate) use self::plan::Plan;

@@ -56,6 +56,41 @@ fn flaw_of(name: &str) -> Option<String> {
     })
 }
 
+/// Checks the name of a commit that a caller gave, as far as that can be told without a repository.
+pub(crate) fn checked_revision(revision: &str) -> Result<()> {
+    match flaw_of_revision(revision) {
+        None => Ok(()),
+        Some(flaw) => {
+            let shown = revision.escape_debug().to_string();
+            Err(Error::new(ErrorKind::InvalidOptions, format!("begin the branch at `{shown:.80}`: {flaw}"))
+                .with_hint("name a branch, a tag or the id of a commit"))
+        }
+    }
+}
+
+fn flaw_of_revision(revision: &str) -> Option<&'static str> {
+    if revision.is_empty() {
+        return Some("the name is empty");
+    }
+    if revision.contains(char::is_control) {
+        return Some("it has a control character");
+    }
+    if revision.starts_with('-') {
+        return Some("it begins with `-`");
+    }
+    // Behind these, git reads a language of its own.
+    if revision.contains([':', '{']) {
+        return None;
+    }
+    if revision.contains("..") {
+        return Some("it is a range, with `..` in it");
+    }
+    let name = revision.split(['^', '~']).next().unwrap_or_default();
+    let is_wrong = |part: &str| part.is_empty() || part.ends_with(['.', ' ']) || part.ends_with(".lock");
+    let is_refused = name.contains([' ', '?', '*', '[', '\\']) || name.split('/').any(is_wrong);
+    is_refused.then_some("git has no such names")
+}
+
 /// Finds a branch that rules out `name`, because one of the two would have to be the folder of the other.
 pub(crate) fn branch_in_the_way<'a>(
     name: &BranchName,
@@ -192,6 +227,32 @@ mod tests {
         for name in bad {
             let error = checked_branch(name).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidOptions, "{name:?}");
+            assert!(!error.to_string().contains(char::is_control), "{error}");
+        }
+    }
+
+    #[test]
+    fn names_that_no_commit_can_have_are_refused() {
+        for good in [
+            "main",
+            "v1.2",
+            "HEAD~2",
+            "main^",
+            "@",
+            "HEAD@{2 days ago}",
+            ":/a..b",
+            "abc123",
+            "x!y/z",
+            "a^{/b c}",
+        ] {
+            assert_eq!(checked_revision(good).ok(), Some(()), "{good}");
+        }
+        for bad in [
+            "", "-rf", "a..b", "a...b", "x.lock", "x.lock/y", "a b", "a\nb", "a\0", "/a", "a/", "a*", "^",
+            "a.",
+        ] {
+            let error = checked_revision(bad).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidOptions, "{bad:?}");
             assert!(!error.to_string().contains(char::is_control), "{error}");
         }
     }

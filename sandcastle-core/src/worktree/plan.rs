@@ -205,10 +205,9 @@ async fn named(
 }
 
 async fn based(repository: &Repository, revision: &str) -> Result<Start> {
+    names::checked_revision(revision)?;
     let shown = revision.escape_debug().to_string();
-    let is_text = !revision.is_empty() && !revision.contains(char::is_control);
-    let commit = if is_text { repository.resolve(revision).await? } else { None };
-    match commit {
+    match repository.resolve(revision).await? {
         Some(commit) => Ok(Start { revision: revision.to_owned(), commit }),
         None => Err(invalid(format!("begin the branch at `{shown:.80}`: there is no such commit"))
             .with_hint(

@@ -221,7 +221,7 @@ async fn case_050_success_without_a_value_is_looked_for_in_the_tag_and_then_miss
 #[tokio::test]
 async fn a_value_that_is_wrong_wrapped_or_encoded_twice_is_never_taken() {
     let wrong = [
-        (json!({ "n": "x" }), "/n", "expected integer"),
+        (json!({ "n": "x" }), "/n", "must be an integer"),
         (json!({ "output": { "n": 1 } }), "/output", "without an object around it"),
         (json!({ "result": { "n": 1 } }), "/result", "without an object around it"),
         (json!("{\"n\":1}"), "", "encoded twice"),

@@ -23,7 +23,7 @@ async fn a_bad_answer_and_its_correction_are_turns_of_the_conversation() {
     let correction = last_said(&requests[1]);
     assert!(is_output_check(correction) && !is_output_check("Count."), "{correction}");
     assert!(correction.starts_with("[output check: attempt 1 of 3 was not accepted"), "{correction}");
-    assert!(correction.ends_with(r#"- at /n: expected integer, got string "x""#), "{correction}");
+    assert!(correction.ends_with(r#"- at /n: must be an integer, got string "x""#), "{correction}");
     assert_eq!(outcomes(&result.attempts), [AttemptOutcome::SchemaValidate, AttemptOutcome::Accepted]);
     assert_eq!(result.attempts[0].correction.as_deref(), Some(correction));
     assert_eq!(result.attempts[0].problems[0].path, "/n");

@@ -127,7 +127,7 @@ fn what_is_no_alias_is_still_refused() {
     refused::<Named>(Stage::SchemaValidate, r#"{"label":"a","name":"b"}"#);
     assert_eq!(
         misfits::<Named>(r#"{"label":1}"#),
-        pairs(&[("/name", "is required"), ("/label", "expected a string, got integer `1`")])
+        pairs(&[("/name", "is required"), ("/label", "must be a string, got integer `1`")])
     );
     refused::<Level>(Stage::SchemaValidate, r#""l""#);
     refused::<Closed>(Stage::SchemaValidate, r#"{"remrk":"a"}"#);

@@ -24,18 +24,25 @@ outputs!(Flat);
 
 #[test]
 fn case_043_a_flattened_field_is_named() {
-    assert_eq!(misfits::<Flat>(r#"{"a":1,"c":5}"#), pairs(&[("/c", "expected string, got 5")]));
+    assert_eq!(misfits::<Flat>(r#"{"a":1,"c":5}"#), pairs(&[("/c", "must be a string, got 5")]));
     assert_eq!(
         misfits::<Flat>(r#"{"d":true}"#),
-        pairs(&[("/a", "is required"), ("/c", "is required"), ("/d", "expected integer or null, got true")])
+        pairs(&[
+            ("/a", "is required"),
+            ("/c", "is required"),
+            ("/d", "must be an integer or null, got true")
+        ])
     );
 }
 
 #[test]
 fn case_045_a_float_is_no_integer() {
-    assert_eq!(misfits::<N>(r#"{"n":1.0}"#), pairs(&[("/n", "expected integer, got 1.0")]));
+    assert_eq!(misfits::<N>(r#"{"n":1.0}"#), pairs(&[("/n", "must be an integer, got 1.0")]));
     assert_eq!(misfits::<N>(r#"{"n":1e3}"#)[0].0, "/n");
-    assert_eq!(misfits::<Flat>(r#"{"a":1,"c":"x","d":2.0}"#), pairs(&[("/d", "expected integer, got 2.0")]));
+    assert_eq!(
+        misfits::<Flat>(r#"{"a":1,"c":"x","d":2.0}"#),
+        pairs(&[("/d", "must be an integer, got 2.0")])
+    );
     assert_eq!(
         misfits::<Flat>(r#"{"a":1,"c":"x","d":4294967296}"#),
         pairs(&[("/d", "must be at most 4294967295")])
@@ -53,10 +60,10 @@ outputs!(Either);
 
 #[test]
 fn case_045_a_float_in_an_untagged_variant_is_located() {
-    assert_eq!(misfits::<Either>(r#"{"n":1.0,"of":[1]}"#), pairs(&[("/n", "expected integer, got 1.0")]));
+    assert_eq!(misfits::<Either>(r#"{"n":1.0,"of":[1]}"#), pairs(&[("/n", "must be an integer, got 1.0")]));
     assert_eq!(
         misfits::<Either>(r#"{"n":1,"of":[1,2.0]}"#),
-        pairs(&[("/of/1", "expected integer, got 2.0")])
+        pairs(&[("/of/1", "must be an integer, got 2.0")])
     );
     assert_eq!(read::<Either>(r#"{"n":1,"of":[2]}"#).unwrap(), Either::Count { n: 1, of: vec![2] });
     assert_eq!(read::<Either>(r#"{"s":"x"}"#).unwrap(), Either::Name { s: "x".to_owned() });
@@ -85,7 +92,7 @@ fn case_047_the_error_has_what_is_needed() {
     assert_eq!(error.value, Some(serde_json::json!({ "n": "x" })));
     assert_eq!(
         error.to_string(),
-        r#"`<result>` does not fit its schema: /n: expected integer, got string "x""#
+        r#"`<result>` does not fit its schema: /n: must be an integer, got string "x""#
     );
     let shown = format!("{error:#}");
     assert!(shown.ends_with("\n  1 | {\"n\":\"x\"}\n    |      ^"), "{shown}");
@@ -96,7 +103,7 @@ fn case_047_the_long_form_lists_every_problem() {
     let error = refused::<O>(Stage::SchemaValidate, "\n```\n{\n \"b\": 1\n}\n```");
     assert!(error.to_string().ends_with(" (and 1 more problem)"), "{error}");
     let shown = format!("{error:#}");
-    assert!(shown.contains("\n  - /a: is required\n  - /b: expected string or null, got 1\n"), "{shown}");
+    assert!(shown.contains("\n  - /a: is required\n  - /b: must be a string or null, got 1\n"), "{shown}");
     assert!(shown.ends_with("\n  2 | ```\n  3 | {\n    | ^"), "{shown}");
 }
 

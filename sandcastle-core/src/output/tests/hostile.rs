@@ -174,7 +174,7 @@ fn alternatives_that_refer_to_themselves_are_not_searched_in_every_way() {
         let error = spec.read_block(&block).unwrap_err();
         check(&error, &block);
         assert_eq!(error.problems[0].path, "/operand".repeat(depth));
-        assert_eq!(error.problems[0].message, r#"expected integer or object, got string "x""#);
+        assert_eq!(error.problems[0].message, r#"must be an integer or an object, got string "x""#);
     }
 }
 
@@ -184,6 +184,6 @@ fn the_first_of_many_problems_is_named() {
     let schema = json!({ "properties": { "xs": { "items": { "type": "integer" } } } });
     let error = OutputSpec::json("result", schema).unwrap().read_block(&block).unwrap_err();
     check(&error, &block);
-    assert_eq!(error.problems[0], Problem::new("/xs/300000", "expected integer, got string \"a\""));
+    assert_eq!(error.problems[0], Problem::new("/xs/300000", "must be an integer, got string \"a\""));
     assert!(error.problems[1].message.starts_with("may have more problems"), "{error:#}");
 }

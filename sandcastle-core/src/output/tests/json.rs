@@ -47,7 +47,7 @@ fn case_041_json_in_a_string_is_not_unwrapped() {
     let problems = misfits::<N>(r#""{\"n\":1}""#);
     assert_eq!(problems.len(), 1);
     assert_eq!(problems[0].0, "");
-    assert!(problems[0].1.starts_with("expected object, got string"), "{problems:?}");
+    assert!(problems[0].1.starts_with("must be an object, got string"), "{problems:?}");
     assert!(problems[0].1.contains("JSON encoded twice"), "{problems:?}");
     assert!(!misfits::<N>("\"n is 1\"")[0].1.contains("twice"));
 }

@@ -32,7 +32,7 @@ fn case_079_a_tree_is_read_to_its_leaves() {
     assert_eq!(value.kids[0].kids[0], Tree { v: 2, kids: Vec::new() });
     assert_eq!(read::<Tree>(&serde_json::to_string(&value).unwrap()).unwrap(), value);
     let problems = misfits::<Tree>(&tree(3, r#"{"v":"2"}"#));
-    assert_eq!(problems, pairs(&[("/kids/0/kids/0/v", r#"expected integer, got string "2""#)]));
+    assert_eq!(problems, pairs(&[("/kids/0/kids/0/v", r#"must be an integer, got string "2""#)]));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn case_079_alternatives_within_alternatives_are_searched() {
     let problems = misfits::<Expr>(&deep);
     assert_eq!(
         problems,
-        pairs(&[(&format!("{}/Number", "/Not".repeat(60)), r#"expected integer, got string "x""#)])
+        pairs(&[(&format!("{}/Number", "/Not".repeat(60)), r#"must be an integer, got string "x""#)])
     );
     assert_eq!(
         misfits::<Expr>(r#"{"And":{"left":{"Number":1},"right":{"Nor":1}}}"#),
@@ -87,21 +87,21 @@ fn the_variant_that_was_meant_is_explained() {
     assert_eq!(misfits::<Int>(r#"{"kind":"y"}"#), pairs(&[("/size", "is required")]));
     assert_eq!(
         misfits::<Int>(r#"{"kind":"y","size":"1"}"#),
-        pairs(&[("/size", r#"expected integer, got string "1""#)])
+        pairs(&[("/size", r#"must be an integer, got string "1""#)])
     );
     assert_eq!(misfits::<Int>(r#"{"kind":"z"}"#), pairs(&[("/kind", "must be one of `x`, `y`")]));
     assert_eq!(misfits::<Int>(r#"{"size":1}"#), pairs(&[("/kind", "is required")]));
-    assert_eq!(misfits::<Int>("5"), pairs(&[("", "expected object, got 5")]));
-    assert_eq!(misfits::<Expr>("5"), pairs(&[("", "expected object, got 5")]));
-    assert_eq!(misfits::<Expr>(r#"{"Not":5}"#), pairs(&[("/Not", "expected object, got 5")]));
-    assert_eq!(misfits::<Mixed>("5"), pairs(&[("", "expected string or object, got 5")]));
+    assert_eq!(misfits::<Int>("5"), pairs(&[("", "must be an object, got 5")]));
+    assert_eq!(misfits::<Expr>("5"), pairs(&[("", "must be an object, got 5")]));
+    assert_eq!(misfits::<Expr>(r#"{"Not":5}"#), pairs(&[("/Not", "must be an object, got 5")]));
+    assert_eq!(misfits::<Mixed>("5"), pairs(&[("", "must be a string or an object, got 5")]));
     assert_eq!(misfits::<Mixed>(r#""c""#), pairs(&[("", "must be one of `A`, `B`, or an object")]));
     assert_eq!(misfits::<Documented>(r#""c""#), pairs(&[("", "must be one of `A`, `B`")]));
     assert_eq!(
         misfits::<Options>(r#"{"a":{"n":"x"}}"#),
-        pairs(&[("/a/n", r#"expected integer, got string "x""#)])
+        pairs(&[("/a/n", r#"must be an integer, got string "x""#)])
     );
-    assert_eq!(misfits::<Options>(r#"{"a":1}"#), pairs(&[("/a", "expected object or null, got 1")]));
+    assert_eq!(misfits::<Options>(r#"{"a":1}"#), pairs(&[("/a", "must be an object or null, got 1")]));
     assert_eq!(misfits::<Options>(r#"{"b":"c"}"#), pairs(&[("/b", "must be one of `A`, `B`")]));
 }
 

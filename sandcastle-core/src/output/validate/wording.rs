@@ -71,16 +71,28 @@ pub(super) fn types_of(kind: &TypeKind) -> Vec<JsonType> {
 
 /// Says which types would have been right, and what there is instead.
 pub(super) fn wrong_type(expected: &[JsonType], found: &Value) -> String {
-    let mut names: Vec<_> = expected.iter().map(|expected| expected.as_str()).collect();
+    let mut names: Vec<_> = expected.iter().map(|expected| with_article(*expected)).collect();
     // "null" comes first in jsonschema's order, but is rarely what is meant.
     names.sort_by_key(|name| *name == "null");
-    let message = format!("expected {}, got {}", alternatives(&names), literal(found));
+    let message = format!("must be {}, got {}", alternatives(&names), literal(found));
     let is_nested = expected.iter().any(|expected| matches!(expected, JsonType::Array | JsonType::Object));
     match found {
         Value::String(text) if is_nested && holds_json(text) => {
             format!("{message}: it is JSON encoded twice, give the value itself")
         }
         _ => message,
+    }
+}
+
+fn with_article(expected: JsonType) -> &'static str {
+    match expected {
+        JsonType::Array => "an array",
+        JsonType::Boolean => "a boolean",
+        JsonType::Integer => "an integer",
+        JsonType::Null => "null",
+        JsonType::Number => "a number",
+        JsonType::Object => "an object",
+        JsonType::String => "a string",
     }
 }
 

@@ -3,6 +3,8 @@
 
 use minijinja::machinery::ast::{BinOpKind, Expr, UnaryOpKind};
 
+use serde_json::Value;
+
 use super::scope::{Catalogue, Way};
 
 /// Something that is known of the value at a path.
@@ -11,13 +13,31 @@ pub(super) enum Fact {
     There(String),
     NotNull(String),
     NotEmpty(String),
+    /// It is one of these values, or none of them.
+    OneOf(String, Vec<Value>),
+    NoneOf(String, Vec<Value>),
 }
 
 impl Fact {
     /// Whether it says that the value at the path, or one within it, is there.
     pub(super) fn shows(&self, path: &str) -> bool {
-        let (Self::There(known) | Self::NotNull(known) | Self::NotEmpty(known)) = self;
+        let (Self::There(known) | Self::NotNull(known) | Self::NotEmpty(known) | Self::OneOf(known, _)) =
+            self
+        else {
+            return false;
+        };
         known.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    }
+
+    /// What it says of the value of a field right below the path: the field, the values, and whether it is one of them.
+    pub(super) fn tag(&self, path: &str) -> Option<(&str, &[Value], bool)> {
+        let (known, values, is_one) = match self {
+            Self::OneOf(known, values) => (known, values, true),
+            Self::NoneOf(known, values) => (known, values, false),
+            Self::There(_) | Self::NotNull(_) | Self::NotEmpty(_) => return None,
+        };
+        let field = known.strip_prefix(path)?.strip_prefix('.')?;
+        (!field.contains(['.', '['])).then_some((field, values, is_one))
     }
 }
 
@@ -39,6 +59,7 @@ pub(super) fn facts(
             (BinOpKind::ScAnd, true) | (BinOpKind::ScOr, false) => both(&binary.left, &binary.right),
             (BinOpKind::Eq, _) => of_equality(&binary.left, &binary.right, answer, catalogue, path_of),
             (BinOpKind::Ne, _) => of_equality(&binary.left, &binary.right, !answer, catalogue, path_of),
+            (BinOpKind::In, _) => of_membership(&binary.left, &binary.right, answer, path_of),
             (BinOpKind::Gt, true) => of_length(&binary.left, &binary.right, 0, path_of),
             (BinOpKind::Gte, true) => of_length(&binary.left, &binary.right, 1, path_of),
             _ => Vec::new(),
@@ -86,10 +107,37 @@ fn of_equality(
         _ => Way::Else,
     };
     let mut known = if equal { vec![Fact::NotNull(path.clone())] } else { Vec::new() };
+    known.extend(tagged(&path, vec![literal], equal));
     if let (Some(condition), Some("then" | "else")) = (path.strip_suffix(".taken"), literal.as_str()) {
         known.extend(catalogue.behind(condition, way).into_iter().map(|step| Fact::There(step.to_owned())));
     }
     known
+}
+
+/// `kind in ["bug", "idea"]`.
+fn of_membership(
+    one: &Expr<'_>,
+    list: &Expr<'_>,
+    is_in: bool,
+    path_of: &dyn Fn(&Expr<'_>) -> Option<String>,
+) -> Vec<Fact> {
+    let (Some(path), Expr::List(list)) = (path_of(one), list) else { return Vec::new() };
+    let literals: Option<Vec<_>> = list
+        .items
+        .iter()
+        .map(|item| match item {
+            Expr::Const(literal) => Some(&literal.value),
+            _ => None,
+        })
+        .collect();
+    literals.and_then(|literals| tagged(&path, literals, is_in)).into_iter().collect()
+}
+
+/// What is known of a value that was compared with literals.
+fn tagged(path: &str, literals: Vec<&minijinja::Value>, is_one: bool) -> Option<Fact> {
+    let values: Option<Vec<_>> = literals.into_iter().map(|value| serde_json::to_value(value).ok()).collect();
+    let fact = if is_one { Fact::OneOf } else { Fact::NoneOf };
+    values.map(|values| fact(path.to_owned(), values))
 }
 
 /// `items|length > 0`, and its like.

@@ -8,10 +8,11 @@ use super::order::remark;
 use super::reader::{Reader, Remark};
 use super::scope::Scope;
 use super::shape::{Absence, Kinds, Shape};
+use crate::workflow::nearest::shortened;
 
 /// Reads a text. A placeholder of nothing stays in it as it is written, so that it is no more than doubtful.
 pub(super) fn template(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {
-    let mut remarks = Vec::new();
+    let mut remarks = newer(source, scope);
     for place in placeholders(source) {
         let (message, hint) = match look(scope, place.step, place.field, place.offset) {
             Ok(shape) if !shape.is_open() && !is_scalar(&shape) => {
@@ -26,6 +27,36 @@ pub(super) fn template(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {
     }
     remarks
 }
+
+/// Finds what would be filled in under version 1.1, or by a shorter name than there is.
+fn newer(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    let mut rest = 0;
+    while let Some(open) = source[rest..].find('{').map(|at| rest + at) {
+        let is_double = source[open..].starts_with("{{");
+        let (width, close) = if is_double { (2, "}}") } else { (1, "}") };
+        let inner = &source[open + width..];
+        let end = inner.find(['}', '{', '\n']).filter(|end| inner[*end..].starts_with(close));
+        rest = open + width + end.unwrap_or(0);
+        let Some(end) = end else { continue };
+        let written = &source[open..rest + width];
+        let (reason, hint) = if is_double {
+            ("version 1.0 has no expressions", UPGRADE)
+        } else if matches!(inner[..end].trim(), "input" | "vars" | "trigger" | "steps") {
+            ("version 1.0 fills in fields of steps", UPGRADE)
+        } else if scope.knows(inner[..end].trim()) {
+            ("no field is named", "name one, as in `{step.field}`")
+        } else {
+            continue;
+        };
+        let message = format!("`{}` stays as it is written: {reason}", shortened(written));
+        remarks.push(Remark { severity: Severity::Warning, offset: open, message, hint: hint.to_owned() });
+    }
+    remarks
+}
+
+/// What to do about something that the older version does not have.
+const UPGRADE: &str = "set `version: \"1.1\"`, and write `{{ input }}`";
 
 /// Reads a condition.
 pub(super) fn condition(source: &str, scope: &Scope<'_, '_>) -> Vec<Remark> {

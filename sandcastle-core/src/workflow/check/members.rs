@@ -9,7 +9,7 @@ use super::operators::item_of;
 use super::reader::Reader;
 use super::schema::{self, Found};
 use super::shape::{Absence, Fields, Items, Kinds, Shape, Texts};
-use crate::workflow::nearest::{instead_of, shortened};
+use crate::workflow::nearest::shortened;
 
 impl<'c> Reader<'_, 'c, '_> {
     pub(super) fn field(&mut self, expr: &Expr<'_>, field: &GetAttr<'_>) -> Shape<'c> {
@@ -52,7 +52,7 @@ impl<'c> Reader<'_, 'c, '_> {
         let Some(mut shape) = found else {
             let hint = match (of, known.as_slice()) {
                 ("`vars`", []) => "declare it under `vars`".to_owned(),
-                _ => instead_of(name, known.iter().copied()),
+                _ => self.scope.catalogue.instead_of(name, known.iter().copied()),
             };
             self.error(offset, format!("{of} has no `{}`", shortened(name)), hint);
             return Shape::unknown();

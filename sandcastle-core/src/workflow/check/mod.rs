@@ -2,8 +2,8 @@
 //!
 //! `structure` knows what does not depend on expressions. `order` goes through the steps as they will run, with the `scope` of
 //! each: which steps are done by then. A `reader` walks over an expression there; it knows the `shape` of each value by its
-//! `schema`, what is within it (`members`), what `operators` and `calls` make of it, and by `guards` what a condition said of it before. `legacy` is version
-//! 1.0. What is not known is never held against anybody. Nothing is run here, and no file is read.
+//! `schema`, what is within it (`members`), what `operators` and `calls` make of it, and by `guards` what a condition said of it before.
+//! `refusals` asks the rules of a run about what is written out, and `legacy` is version 1.0. What is not known is never held against anybody. Nothing is run here, and no file is read.
 
 mod calls;
 mod guards;
@@ -13,6 +13,7 @@ mod naming;
 mod operators;
 mod order;
 mod reader;
+mod refusals;
 mod schema;
 mod scope;
 mod shape;
@@ -46,6 +47,7 @@ impl Workflow {
         let mut found = Vec::new();
         structure::check(self, &mut found);
         order::check(self, &mut found);
+        refusals::check(self, &mut found);
         Findings(found).sorted()
     }
 }

@@ -24,13 +24,23 @@ fn spelt(expr: &Expr<'_>) -> Option<String> {
             Expr::Const(literal) => Some(format!("{}[{:?}]", spelt(&item.expr)?, literal.value)),
             _ => None,
         },
+        Expr::Filter(filter) => Some(format!("{}|{}", spelt(filter.expr.as_ref()?)?, filter.name)),
         _ => None,
     }
 }
 
 /// Says that something may not be there, and what to do about it.
 pub(super) fn absent(what: &str, absence: &Absence) -> (String, String) {
-    let ask = format!("ask `{} is defined` first, or give it a default", what.trim_matches('`'));
+    let asked = what.trim_matches('`');
+    let ask = match asked.rsplit_once('|') {
+        _ if !what.starts_with('`') => "give it a default".to_owned(),
+        // What a filter takes out of a list is there if anything is.
+        Some((list, "first" | "last" | "min" | "max")) if !list.contains('|') => {
+            format!("ask `{list}|length > 0` first, or give it a default")
+        }
+        Some(_) => "give it a default".to_owned(),
+        None => format!("ask `{asked} is defined` first, or give it a default"),
+    };
     match absence {
         Absence::Optional => (format!("{what} may not be there, since it is not required"), ask),
         Absence::NotRun(step) => {

@@ -9,7 +9,7 @@ use super::naming::named;
 use super::reader::Reader;
 use super::schema;
 use super::shape::{Digits, Fields, Items, Kinds, Shape, Texts, Truth};
-use crate::workflow::nearest::{instead_of, shortened};
+use crate::workflow::nearest::shortened;
 
 /// A side of an operator.
 type Side<'e, 's, 'x> = (&'e Expr<'x>, &'e Shape<'s>);
@@ -135,7 +135,8 @@ fn disjoint(reader: &mut Reader<'_, '_, '_>, left: Side<'_, '_, '_>, right: Side
         if is_literal(left.0) { (other, one, right.0, left.0) } else { (one, other, left.0, right.0) };
     let written = written.first().map(String::as_str).unwrap_or_default();
     let message = format!("{} is never `{}`", named(subject), shortened(written));
-    reader.error(offset_of(at), message, instead_of(written, known.iter().map(String::as_str)));
+    let hint = reader.scope.catalogue.instead_of(written, known.iter().map(String::as_str));
+    reader.error(offset_of(at), message, hint);
 }
 
 fn membership(reader: &mut Reader<'_, '_, '_>, left: Side<'_, '_, '_>, right: Side<'_, '_, '_>) {

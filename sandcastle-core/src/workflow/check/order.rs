@@ -1,14 +1,14 @@
 //! Goes through a workflow in the order in which it runs, and reads every template and expression at its place, with what can be
 //! read there.
 
-use super::super::definition::{Branching, Step, StepKind, Text, Workflow, WorkflowVersion};
+use super::super::definition::{Step, StepKind, Text, Workflow, WorkflowVersion};
 use super::super::expression::{Flaw, Template, read_expression};
 use super::super::finding::{Finding, Place, Severity};
 use super::MAX_DEPTH;
 use super::guards::Fact;
 use super::legacy;
 use super::reader::{Reader, Remark};
-use super::scope::{Catalogue, Scope, Standing, Way, ways};
+use super::scope::{Catalogue, Scope, Standing, ways};
 
 /// Reads everything that is written in a workflow.
 pub(super) fn check(workflow: &Workflow, found: &mut Vec<Finding>) {
@@ -63,8 +63,7 @@ impl<'f> Order<'f> {
         for ((way, steps), facts) in ways(step).into_iter().zip(facts) {
             let mut inner = before.clone();
             inner.facts.extend(facts);
-            let key = if way == Way::Then { "then" } else { "else" };
-            self.steps(steps, &format!("{path}.{key}"), &mut inner, depth + 1);
+            self.steps(steps, &format!("{path}.{way}"), &mut inner, depth + 1);
             let new = inner.steps.into_keys().filter(|name| !before.steps.contains_key(name));
             scope.steps.extend(new.map(|name| (name, Standing::Perhaps)));
         }
@@ -74,9 +73,8 @@ impl<'f> Order<'f> {
     fn all_ways<'w>(&mut self, step: &'w Step, path: &str, scope: &mut Scope<'_, 'w>, depth: usize) {
         let before = scope.clone();
         for (way, steps) in ways(step) {
-            let Way::Branch(name) = way else { continue };
             let mut inner = before.clone();
-            self.steps(steps, &format!("{path}.branches.{name}"), &mut inner, depth + 1);
+            self.steps(steps, &format!("{path}.{way}"), &mut inner, depth + 1);
             scope.steps.extend(inner.steps);
         }
     }
@@ -121,8 +119,9 @@ impl<'f> Order<'f> {
     }
 
     fn say(&mut self, remarks: Vec<Remark>, text: &Text, path: &str, place: Option<Place>) {
+        let mut place_of = text.finder();
         for remark in remarks {
-            let place = text.place(remark.offset).or(place);
+            let place = place_of(remark.offset).or(place);
             let finding = match remark.severity {
                 Severity::Error => Finding::error(path, place, remark.message),
                 Severity::Warning => Finding::warning(path, place, remark.message),
@@ -137,7 +136,7 @@ pub(super) fn remark(flaw: Flaw) -> Remark {
 }
 
 /// The templates of a step, each with its key.
-fn texts(step: &Step) -> Vec<(String, Text)> {
+pub(super) fn texts(step: &Step) -> Vec<(String, Text)> {
     let mut texts = Vec::new();
     let mut add = |key: String, text: &Text| texts.push((key, text.clone()));
     match &step.kind {
@@ -146,9 +145,7 @@ fn texts(step: &Step) -> Vec<(String, Text)> {
             add("prompt".to_owned(), &step.prompt);
         }
         StepKind::Agent(step) => {
-            if let Branching::Branch(name) = &step.branching {
-                add("branch".to_owned(), &Text::of(name.as_str()));
-            }
+            step.branch().iter().for_each(|text| add("branch".to_owned(), text));
             step.base.iter().for_each(|text| add("base".to_owned(), text));
             add("prompt".to_owned(), &step.prompt);
             let files = step.copy_to_worktree.iter().enumerate();

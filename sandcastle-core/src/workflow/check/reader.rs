@@ -271,6 +271,9 @@ impl<'r, 'c, 'w> Reader<'r, 'c, 'w> {
         if self.facts.iter().any(|fact| not_null(fact) || within(fact)) {
             shape.null = false;
         }
+        for (field, values, is_one) in self.facts.iter().filter_map(|fact| fact.tag(&path)) {
+            shape = shape.tagged(field, values, is_one);
+        }
         shape
     }
 

@@ -193,6 +193,33 @@ pub(super) fn field<'s>(nodes: &[Node<'s>], name: &str) -> Found<'s> {
     Found::Field(if shape.is_open() || is_there { shape } else { shape.because(Absence::Optional) })
 }
 
+/// Tells whether the field of an object that all of these schemas hold for may be one of some values (or, if it is not to be one
+/// of them, another): by the `const` or the `enum` that it has.
+pub(super) fn may_be(nodes: &[Node<'_>], name: &str, values: &[Value], is_one: bool) -> bool {
+    let declared: Vec<_> =
+        nodes.iter().filter_map(|node| Some(node.at(node.keyword("properties")?.get(name)?))).collect();
+    if declared.is_empty() {
+        return !is_one || matches!(field(nodes, name), Found::Field(_));
+    }
+    let Some(ways) = ways_of_all(&declared, MAX_REFERENCES) else { return true };
+    let is_listed = |value: &Value| values.iter().any(|other| equals(value, other));
+    ways.iter().any(|way| {
+        let mut listed = way.iter().filter_map(|node| values_of(*node)).peekable();
+        // Where nothing is listed, it can be anything.
+        listed.peek().is_none()
+            || listed.all(|known| known.into_iter().any(|value| is_listed(value) == is_one))
+    })
+}
+
+/// Tells whether two values may be equal in an expression, where numbers are equal however they are written.
+fn equals(one: &Value, other: &Value) -> bool {
+    let number = |value: &Value| value.as_f64().or_else(|| value.as_bool().map(|it| f64::from(u8::from(it))));
+    match (number(one), number(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => one == other,
+    }
+}
+
 /// Tells whether a schema has words about fields that are not followed here.
 fn says_more(node: Node<'_>) -> bool {
     let words = ["patternProperties", "unevaluatedProperties"];

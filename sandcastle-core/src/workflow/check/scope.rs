@@ -1,6 +1,8 @@
 //! What expressions can read at one place of a workflow: which steps are done by then, and why the others are not.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 
 use serde_json::Value;
 
@@ -8,14 +10,19 @@ use super::super::definition::{Defaults, Step, StepKind, Workflow, WorkflowVersi
 use super::guards::Fact;
 use super::schema::{Node, read};
 use super::shape::{Absence, Fields, Shape};
-use crate::workflow::nearest::instead_of;
+use crate::workflow::nearest::{instead_of, listed};
 
 /// All steps of a workflow, with the schemas of what they give.
 pub(super) struct Catalogue<'w> {
     pub(super) workflow: &'w Workflow,
     entries: Vec<Entry<'w>>,
     by_name: HashMap<&'w str, usize>,
+    /// For how many more names the nearest one is looked for, which takes its time where there are many.
+    guesses: Cell<usize>,
 }
+
+/// For how many names the nearest one is looked for in a workflow; nobody reads more of them at once.
+const MAX_GUESSES: usize = 200;
 
 /// A step, and where it stands.
 struct Entry<'w> {
@@ -34,9 +41,21 @@ pub(super) enum Way<'w> {
     Branch(&'w str),
 }
 
+/// The key of a document that the way has.
+impl fmt::Display for Way<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Then => f.write_str("then"),
+            Self::Else => f.write_str("else"),
+            Self::Branch(name) => write!(f, "branches.{name}"),
+        }
+    }
+}
+
 impl<'w> Catalogue<'w> {
     pub(super) fn new(workflow: &'w Workflow) -> Self {
-        let mut catalogue = Self { workflow, entries: Vec::new(), by_name: HashMap::new() };
+        let mut catalogue =
+            Self { workflow, entries: Vec::new(), by_name: HashMap::new(), guesses: Cell::new(MAX_GUESSES) };
         catalogue.add(&workflow.steps, &[]);
         catalogue
     }
@@ -61,6 +80,17 @@ impl<'w> Catalogue<'w> {
 
     fn entry(&self, name: &str) -> Option<&Entry<'w>> {
         self.entries.get(*self.by_name.get(name)?)
+    }
+
+    /// Says what there is in the place of a name.
+    pub(super) fn instead_of<'n>(&self, word: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
+        match self.guesses.get().checked_sub(1) {
+            Some(left) => {
+                self.guesses.set(left);
+                instead_of(word, names)
+            }
+            None => format!("there are {}", listed(names)),
+        }
     }
 
     /// The steps that surely are done behind one way of a condition.
@@ -135,7 +165,7 @@ impl<'c, 'w> Scope<'c, 'w> {
                 workflow
                     .vars
                     .iter()
-                    .map(|var| (var.name.as_str(), read(&[Node::root(&var.schema, Defaults::Left)])))
+                    .map(|var| (var.name.as_str(), read(&[Node::root(&var.schema, Defaults::Filled)])))
                     .collect(),
             ))),
             name => self.step(name, |entry| {
@@ -144,6 +174,11 @@ impl<'c, 'w> Scope<'c, 'w> {
                 read(&[Node::root(&entry.output, defaults)])
             }),
         }
+    }
+
+    /// Tells whether there is a step of this name anywhere.
+    pub(super) fn knows(&self, step: &str) -> bool {
+        self.catalogue.entry(step).is_some()
     }
 
     /// What is known of a step beside its output.
@@ -166,7 +201,10 @@ impl<'c, 'w> Scope<'c, 'w> {
             WorkflowVersion::V1_1 => &["input", "vars", "trigger", "steps"][..],
         };
         let names = self.steps.keys().copied().chain(roots.iter().copied());
-        Unknown { message: format!("there is no step `{name}`"), hint: instead_of(name, names) }
+        Unknown {
+            message: format!("there is no step `{name}`"),
+            hint: self.catalogue.instead_of(name, names),
+        }
     }
 
     /// Says why a step that exists cannot be read here.

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::schema::Node;
+use serde_json::Value;
+
+use super::schema::{self, Node};
 
 /// How many lists and objects a shape may consist of before it is forgotten.
 const MAX_PARTS: usize = 256;
@@ -145,6 +147,25 @@ impl<'s> Shape<'s> {
         self.objects.extend(other.objects);
         self.absent = self.absent.or(other.absent);
         self.bounded()
+    }
+
+    /// What is left of it when a field of it is known to be one of some values, or none of them: of the ways in which it can be
+    /// an object, those that have such a field.
+    pub(super) fn tagged(self, field: &str, values: &[Value], is_one: bool) -> Self {
+        let fits = |fields: &Fields<'s>| match fields {
+            Fields::Only(_) => true,
+            Fields::Schema(nodes) => schema::may_be(nodes, field, values, is_one),
+        };
+        let left: Vec<_> = self.objects.iter().filter(|fields| fits(fields)).cloned().collect();
+        // What contradicts everything else is found where it is compared.
+        if left.is_empty() {
+            return self;
+        }
+        if is_one && !self.unknown {
+            // Nothing else has fields.
+            return Self { objects: left, absent: self.absent, ..Self::default() };
+        }
+        Self { objects: left, ..self }
     }
 
     /// Forgets what has too many parts: loops within loops can double them each time.

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::super::definition::{
-    AgentStep, Branching, Defaults, ParallelStep, RESERVED, Step, StepKind, Text, Workflow,
+    AgentStep, Defaults, MAX_NAME, ParallelStep, RESERVED, Step, StepKind, Text, Workflow,
 };
 use super::super::expression::WORDS;
 use super::super::finding::{Finding, Place};
 use super::MAX_DEPTH;
 use super::members::field_of;
 use super::schema::{Found, Node, read};
-use super::scope::{Way, ways};
+use super::scope::ways;
 use super::shape::Kinds;
 use crate::workflow::nearest::shortened;
 
@@ -71,6 +71,9 @@ impl<'w> Structure<'w, '_> {
                 );
                 self.error(path.clone(), var.place, message, "choose another name");
             }
+            if var.name.len() > MAX_NAME {
+                self.error(path.clone(), var.place, too_long(&var.name), "shorten it");
+            }
             if names.contains(&var.name.as_str()) {
                 self.error(
                     path.clone(),
@@ -126,12 +129,7 @@ impl<'w> Structure<'w, '_> {
             self.contract(step, &path);
             self.gate(step, &path);
             for (way, steps) in ways(step) {
-                let key = match way {
-                    Way::Then => "then".to_owned(),
-                    Way::Else => "else".to_owned(),
-                    Way::Branch(name) => format!("branches.{name}"),
-                };
-                self.steps(steps, &format!("{path}.{key}"), depth + 1);
+                self.steps(steps, &format!("{path}.{way}"), depth + 1);
             }
         }
     }
@@ -139,7 +137,9 @@ impl<'w> Structure<'w, '_> {
     fn name(&mut self, step: &'w Step, path: &str) {
         let name = step.name.as_str();
         let shown = shortened(name);
-        if !is_name(name) {
+        if name.len() > MAX_NAME {
+            self.error(path, step.place, too_long(name), "shorten it");
+        } else if !is_name(name) {
             let hint = "a name has letters, digits and `_`, and does not begin with a digit";
             self.error(path, step.place, format!("`{shown}` is no name of a step"), hint);
         } else if RESERVED.contains(&name) {
@@ -173,17 +173,7 @@ impl<'w> Structure<'w, '_> {
             }
             StepKind::Model(_) | StepKind::Approval(_) => {}
             StepKind::Agent(agent) => self.agent(step, agent, path),
-            StepKind::Tool(tool) => {
-                if tool.argv.first().is_none_or(|program| program.source.trim().is_empty()) {
-                    self.error(
-                        format!("{path}.run"),
-                        at,
-                        "no program is named",
-                        "the first word is the program",
-                    );
-                }
-                self.env(&tool.env, path, at);
-            }
+            StepKind::Tool(tool) => self.env(&tool.env, path, at),
             StepKind::Condition(choice) => {
                 if choice.then.is_empty() && choice.otherwise.is_empty() {
                     self.error(
@@ -202,14 +192,6 @@ impl<'w> Structure<'w, '_> {
         let at = step.place;
         if agent.prompt.source.trim().is_empty() {
             self.error(format!("{path}.prompt"), at, "the prompt is empty", "say what there is to do");
-        }
-        if matches!(&agent.branching, Branching::Branch(name) if name.trim().is_empty()) {
-            self.error(
-                format!("{path}.branch"),
-                at,
-                "the branch has no name",
-                "or say `head` or `merge-to-head`",
-            );
         }
         match agent.max_iterations {
             Some(0) => self.error(
@@ -254,6 +236,9 @@ impl<'w> Structure<'w, '_> {
             let path = format!("{path}.branches.{name}");
             if branch.name.trim().is_empty() {
                 self.error(path.clone(), place, "a branch needs a name", "name it");
+            }
+            if branch.name.len() > MAX_NAME {
+                self.error(path.clone(), place, too_long(&branch.name), "shorten it");
             }
             if branch.steps.is_empty() {
                 self.error(
@@ -340,6 +325,11 @@ fn confidence_problem(schema: &Value) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Says of a name that nobody wants to read it.
+fn too_long(name: &str) -> String {
+    format!("a name has at most {MAX_NAME} characters, and this one has {}", name.chars().count())
 }
 
 fn is_name(name: &str) -> bool {

@@ -133,7 +133,10 @@ impl Step {
     #[must_use]
     pub fn branching(mut self, branching: Branching) -> Self {
         match &mut self.kind {
-            StepKind::Agent(step) => step.branching = branching,
+            StepKind::Agent(step) => {
+                step.branching = branching;
+                step.branch_marks.clear();
+            }
             _ => self.misplaced.push("branching"),
         }
         self
@@ -250,6 +253,7 @@ impl AgentStep {
             sandbox,
             prompt: Text::of(""),
             branching: Branching::Head,
+            branch_marks: Vec::new(),
             base: None,
             strategy: None,
             max_iterations: None,

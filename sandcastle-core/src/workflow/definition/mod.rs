@@ -9,8 +9,8 @@ mod walk;
 
 use serde_json::Value;
 
-pub(crate) use self::output::{RESERVED, gate_request, tag_of};
-pub(crate) use self::step::{AgentSource, Contract, Defaults, ModelSource, SandboxSource};
+pub(crate) use self::output::{MAX_NAME, RESERVED, gate_request, tag_of};
+pub(crate) use self::step::{AgentSource, Contract, Defaults, ModelSource, SandboxSource, is_below};
 pub use self::step::{
     AgentStep, ApprovalStep, Branching, ConditionStep, ModelStep, OnFailure, ParallelBranch, ParallelStep,
     Step, StepKind, StepName, ToolStep,

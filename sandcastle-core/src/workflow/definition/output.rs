@@ -53,6 +53,9 @@ impl Step {
     }
 }
 
+/// The most characters of a name that an author gives: of a step, a variable, a model, a branch, an output.
+pub(crate) const MAX_NAME: usize = 64;
+
 /// What is asked for behind a gate that has no schema: `{ result, confidence }`, whose result is any object.
 pub(crate) fn gate_request() -> Value {
     json!({

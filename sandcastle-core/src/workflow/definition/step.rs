@@ -1,6 +1,7 @@
 //! The steps: what each kind does, and what every one of them has.
 
 use std::fmt;
+use std::path::{Component, Path};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use super::super::finding::Place;
 use super::super::providers::{AgentSpec, ModelSpec, SandboxSpec};
-use super::text::Text;
+use super::text::{Mark, Text};
 use crate::agent::Agent;
 use crate::model::Model;
 use crate::output::{AgentOutput, OutputSpec};
@@ -120,6 +121,8 @@ pub struct AgentStep {
     pub(crate) sandbox: SandboxSource,
     pub(crate) prompt: Text,
     pub(crate) branching: Branching,
+    /// Where the name of the branch is written.
+    pub(crate) branch_marks: Vec<Mark>,
     pub(crate) base: Option<Text>,
     pub(crate) strategy: Option<OutputStrategy>,
     pub(crate) max_iterations: Option<u32>,
@@ -218,6 +221,22 @@ pub struct ParallelBranch {
     pub(crate) name: String,
     pub(crate) steps: Vec<Step>,
     pub(crate) place: Option<Place>,
+}
+
+impl AgentStep {
+    /// The name of its branch, a template, if it works on one that has a name.
+    pub(crate) fn branch(&self) -> Option<Text> {
+        match &self.branching {
+            Branching::Branch(name) => Some(Text { source: name.clone(), marks: self.branch_marks.clone() }),
+            Branching::Head | Branching::MergeToHead => None,
+        }
+    }
+}
+
+/// Tells whether the folder of a command is, by its name, the one of the workflow or below it.
+pub(crate) fn is_below(folder: &str) -> bool {
+    let stays = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    Path::new(folder).components().all(stays)
 }
 
 impl Contract {

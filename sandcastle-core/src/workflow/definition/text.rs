@@ -26,11 +26,24 @@ impl Text {
 
     /// Finds where the byte `offset` of the source is written.
     pub(crate) fn place(&self, offset: usize) -> Option<Place> {
-        let behind = self.marks.partition_point(|mark| mark.offset <= offset);
-        let mark = self.marks.get(behind.saturating_sub(1))?;
-        let between = self.source.get(mark.offset.min(offset)..offset)?;
-        let columns = u32::try_from(between.chars().count()).ok()?;
-        Some(Place { line: mark.place.line, column: mark.place.column.saturating_add(columns) })
+        self.finder()(offset)
+    }
+
+    /// Finds where bytes are written. One that comes behind the byte before it is looked for from there, so that all that is
+    /// found in a long line costs what the line is long.
+    pub(crate) fn finder(&self) -> impl FnMut(usize) -> Option<Place> {
+        let mut last: Option<Mark> = None;
+        move |offset| {
+            let behind = self.marks.partition_point(|mark| mark.offset <= offset);
+            let mark = *self.marks.get(behind.saturating_sub(1))?;
+            let is_nearer = |last: &Mark| (mark.offset..=offset).contains(&last.offset);
+            let begin = last.filter(is_nearer).unwrap_or(mark);
+            let between = self.source.get(begin.offset.min(offset)..offset)?;
+            let columns = u32::try_from(between.chars().count()).ok()?;
+            let place = Place { line: begin.place.line, column: begin.place.column.saturating_add(columns) };
+            last = Some(Mark { offset, place });
+            Some(place)
+        }
     }
 }
 
@@ -48,6 +61,10 @@ mod tests {
         assert_eq!(place(5), Some((4, 5)));
         assert_eq!(place(6), Some((4, 6)));
         assert_eq!((place(1), place(7)), (None, None));
+        let mut finder = text.finder();
+        for offset in [0, 2, 3, 5, 6, 6, 2, 4, 0] {
+            assert_eq!(finder(offset), text.place(offset), "{offset}");
+        }
         assert_eq!(Text::of("a").place(0), None);
     }
 }

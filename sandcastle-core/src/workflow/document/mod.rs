@@ -111,8 +111,13 @@ impl Workflow {
         if !is_unread && extent == Extent::Bounded {
             // What the structure has made wrong is not said again in other words.
             let more = workflow.check().0.into_iter().filter(|finding| !report.covers(&finding.path));
-            let more: Vec<_> = more.map(|finding| located(finding, &root)).collect();
-            more.into_iter().for_each(|finding| report.add(finding));
+            let more: Vec<_> = more.collect();
+            for finding in more {
+                match report.is_full() {
+                    true => report.count_more(finding.severity),
+                    false => report.add(located(finding, &root)),
+                }
+            }
         }
         (Some(workflow), report.into_findings())
     }

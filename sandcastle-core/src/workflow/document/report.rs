@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::finding::{Finding, Findings, Place};
+use super::super::finding::{Finding, Findings, Place, Severity};
 use crate::output::{clip, one_line};
 
 /// The most findings that are listed.
@@ -14,18 +14,31 @@ const MAX_SHOWN_CHARS: usize = 60;
 #[derive(Debug, Default)]
 pub(super) struct Report {
     findings: Vec<Finding>,
+    /// How many there are beside those, and how bad the worst of them is.
     more: usize,
+    worst: Option<Severity>,
     /// Places of which all has been said, though it was said at another one.
     settled: Vec<String>,
 }
 
 impl Report {
     pub(super) fn add(&mut self, finding: Finding) {
-        if self.findings.len() < MAX_FINDINGS {
+        if !self.is_full() {
             self.findings.push(finding);
         } else {
-            self.more += 1;
+            self.count_more(finding.severity);
         }
+    }
+
+    /// Tells whether as many are listed as anybody reads, so that what is found is only counted.
+    pub(super) fn is_full(&self) -> bool {
+        self.findings.len() >= MAX_FINDINGS
+    }
+
+    /// Counts what is not listed.
+    pub(super) fn count_more(&mut self, severity: Severity) {
+        self.more += 1;
+        self.worst = self.worst.max(Some(severity));
     }
 
     /// Adds an error that says what to do.
@@ -73,8 +86,9 @@ impl Report {
 
     pub(super) fn into_findings(self) -> Findings {
         let mut findings = Findings(self.findings).sorted();
-        if self.more > 0 {
-            findings.0.push(Finding::error("", None, format!("{} more are not listed", self.more)));
+        if let Some(severity) = self.worst {
+            let more = Finding::error("", None, format!("{} more are not listed", self.more));
+            findings.0.push(Finding { severity, ..more });
         }
         findings
     }

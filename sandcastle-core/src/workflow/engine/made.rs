@@ -61,7 +61,7 @@ impl Made {
         for step in workflow.all_steps() {
             match maker.equip(step) {
                 Ok(equipment) => _ = made.steps.insert(step.name.as_str().to_owned(), equipment),
-                Err(error) => missing.push((step, error)),
+                Err(errors) => missing.extend(errors.into_iter().map(|error| (step, error))),
             }
         }
         (made, missing)
@@ -86,10 +86,11 @@ struct Maker<'p> {
 }
 
 impl Maker<'_> {
-    fn equip(&mut self, step: &Step) -> Result<Equipment> {
-        let spec = contract::of(step)?;
+    /// Makes what a step needs, or says everything that cannot be had.
+    fn equip(&mut self, step: &Step) -> Result<Equipment, Vec<Error>> {
+        let spec = contract::of(step).map_err(|error| vec![error])?;
         match &step.kind {
-            StepKind::Model(kind) => self.for_model(step, kind, spec),
+            StepKind::Model(kind) => self.for_model(step, kind, spec).map_err(|error| vec![error]),
             StepKind::Agent(kind) => self.for_agent(step, kind, spec),
             _ => Ok(Equipment { tool: Instrument::None, spec, words: None }),
         }
@@ -115,24 +116,34 @@ impl Maker<'_> {
         Ok(made)
     }
 
-    fn for_agent(&self, step: &Step, kind: &AgentStep, spec: Option<OutputSpec>) -> Result<Equipment> {
-        let agent = match &kind.agent {
-            AgentSource::Given(agent) => Arc::clone(agent),
-            AgentSource::Named(spec) => self.providers(&format!("the agent `{}`", spec.name))?.agent(spec)?,
-        };
-        let sandbox = match &kind.sandbox {
-            SandboxSource::Given(sandbox) => Arc::clone(sandbox),
-            SandboxSource::Named(spec) => {
-                self.providers(&format!("the sandbox `{}`", spec.name))?.sandbox(spec)?
+    fn for_agent(
+        &self,
+        step: &Step,
+        kind: &AgentStep,
+        spec: Option<OutputSpec>,
+    ) -> Result<Equipment, Vec<Error>> {
+        match (self.agent(kind), self.sandbox(kind)) {
+            (Ok(agent), Ok(sandbox)) => {
+                equip_agent(step, kind, (agent, sandbox), spec).map_err(|error| vec![error])
             }
-        };
-        let spec = match spec {
-            Some(spec) if !agent.capabilities().resume => Some(spec.max_retries(0)?),
-            spec => spec,
-        };
-        agent::check(step, kind, (&agent, &sandbox), spec.as_ref())?;
-        let words = spec.as_ref().map(|spec| agent::words(kind, spec));
-        Ok(Equipment { tool: Instrument::Agent(agent, sandbox), spec, words })
+            (agent, sandbox) => Err(agent.err().into_iter().chain(sandbox.err()).collect()),
+        }
+    }
+
+    fn agent(&self, kind: &AgentStep) -> Result<Arc<dyn Agent>> {
+        match &kind.agent {
+            AgentSource::Given(agent) => Ok(Arc::clone(agent)),
+            AgentSource::Named(spec) => self.providers(&format!("the agent `{}`", spec.name))?.agent(spec),
+        }
+    }
+
+    fn sandbox(&self, kind: &AgentStep) -> Result<Arc<dyn SandboxProvider>> {
+        match &kind.sandbox {
+            SandboxSource::Given(sandbox) => Ok(Arc::clone(sandbox)),
+            SandboxSource::Named(spec) => {
+                self.providers(&format!("the sandbox `{}`", spec.name))?.sandbox(spec)
+            }
+        }
     }
 
     fn providers(&self, what: &str) -> Result<&dyn Providers> {
@@ -141,4 +152,20 @@ impl Maker<'_> {
                 .with_hint("set `WorkflowOptions::providers`, or build the step with what it works with")
         })
     }
+}
+
+/// Puts an agent and its sandbox together, for an answer that can be had of them.
+fn equip_agent(
+    step: &Step,
+    kind: &AgentStep,
+    (agent, sandbox): (Arc<dyn Agent>, Arc<dyn SandboxProvider>),
+    spec: Option<OutputSpec>,
+) -> Result<Equipment> {
+    let spec = match spec {
+        Some(spec) if !agent.capabilities().resume => Some(spec.max_retries(0)?),
+        spec => spec,
+    };
+    agent::check(step, kind, (&agent, &sandbox), spec.as_ref())?;
+    let words = spec.as_ref().map(|spec| agent::words(kind, spec));
+    Ok(Equipment { tool: Instrument::Agent(agent, sandbox), spec, words })
 }

@@ -5,12 +5,12 @@
 //! writes `--` before it. The command has what this process has as its environment, but for what would lead its git
 //! elsewhere. It is ended with everything it started when it is over, when its time is, and when the run is.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::definition::{OnFailure, Step, ToolStep};
+use super::super::definition::{OnFailure, Step, ToolStep, is_below};
 use super::super::record::Deed;
 use super::fault::Fault;
 use super::stage::Stage;
@@ -99,8 +99,7 @@ fn folder(stage: &Stage<'_>, kind: &ToolStep) -> Result<PathBuf, Fault> {
     let Some(text) = &kind.cwd else { return Ok(stage.folder.clone()) };
     let below = stage.render_text(text, "cwd")?;
     let shown = one_line(&below);
-    let leaves = |part: Component<'_>| !matches!(part, Component::Normal(_) | Component::CurDir);
-    if Path::new(&below).components().any(leaves) {
+    if !is_below(&below) {
         return Err(Fault::ruled(format!(
             "would run in `{shown}`, which is not below the folder of the workflow"
         )));

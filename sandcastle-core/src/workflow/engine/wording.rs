@@ -83,8 +83,8 @@ mod tests {
         let problems = [
             Problem::new("/severity", "must be one of `low`, `high`"),
             Problem::new("/items/2/name", "is required"),
-            Problem::new("/a~1b", "expected string, got 3"),
-            Problem::new("", "expected object, got array"),
+            Problem::new("/a~1b", "must be a string, got 3"),
+            Problem::new("", "must be an object, got array"),
             Problem::new("", "and 3 more"),
         ];
         assert_eq!(
@@ -92,8 +92,8 @@ mod tests {
             [
                 "output.severity must be one of low, high",
                 "output.items[2].name is required",
-                "output[\"a/b\"]: expected string, got 3",
-                "output: expected object, got array",
+                "output[\"a/b\"] must be a string, got 3",
+                "output must be an object, got array",
                 "and 3 more",
             ]
         );

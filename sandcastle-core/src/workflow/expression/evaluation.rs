@@ -11,14 +11,16 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::{Map, Value as Json};
 
 use super::filters;
+use super::placeholder::not_run;
 use super::syntax::{Flaw, Template, read_expression, syntax};
 use super::value::{MAX_SIZE, Watch, give, take, too_large, written};
 use crate::workflow::nearest::{instead_of, shortened};
 
 /// How long a template may take.
 const MAX_TIME: Duration = Duration::from_secs(1);
-/// How many steps it may make. One of them pays for 64 bytes, too.
-const MAX_STEPS: u64 = 250_000;
+/// How many steps it may make. One of them pays for 64 bytes, too. Comparing two texts of a megabyte is one step, and so many of
+/// those still end within a second.
+const MAX_STEPS: u64 = 100_000;
 /// How deep loops and choices may go.
 const MAX_NESTING: usize = 100;
 
@@ -140,14 +142,7 @@ fn said(error: &Error, values: &Map<String, Json>, watch: &Watch) -> String {
         _ if watch.is_late() => too_slow(),
         ErrorKind::OutOfFuel => too_slow(),
         ErrorKind::UndefinedError => match missing(detail) {
-            Some(expression) => {
-                let instead = match expression.rsplit_once('.') {
-                    Some((_, field)) => watch.instead_of(field),
-                    None => Some(instead_of(expression, values.keys().map(String::as_str))),
-                };
-                let instead = instead.map(|instead| format!("; {instead}")).unwrap_or_default();
-                format!("`{}` is not there{instead}", shortened(expression))
-            }
+            Some(expression) => absent(expression, values, watch),
             None => "a value is not there".to_owned(),
         },
         ErrorKind::WriteFailure => {
@@ -156,6 +151,28 @@ fn said(error: &Error, values: &Map<String, Json>, watch: &Watch) -> String {
         kind if detail.is_empty() => kind.to_string(),
         _ => detail.chars().take(300).collect(),
     }
+}
+
+/// Says of an expression that it is not there, and what is.
+fn absent(expression: &str, values: &Map<String, Json>, watch: &Watch) -> String {
+    let item = expression.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+    let item = item.map(|(list, key)| (list, key.trim_matches(['"', '\''])));
+    let step = match item {
+        Some(("steps", step)) => step,
+        _ => expression.strip_prefix("steps.").unwrap_or(expression),
+    };
+    if let Some(said) = not_run(step, values) {
+        return said;
+    }
+    let is_index = |key: &str| key.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+    let instead = match (item, expression.rsplit_once('.')) {
+        (Some((list, key)), _) if is_index(key) => Some(format!("`{}` is shorter", shortened(list))),
+        (Some((_, key)), _) => watch.instead_of(key),
+        (None, Some((_, field))) => watch.instead_of(field),
+        (None, None) => Some(instead_of(expression, values.keys().map(String::as_str))),
+    };
+    let instead = instead.map(|instead| format!("; {instead}")).unwrap_or_default();
+    format!("`{}` is not there{instead}", shortened(expression))
 }
 
 /// What is undefined, out of the words of `minijinja`.

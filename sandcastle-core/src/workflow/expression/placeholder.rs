@@ -131,7 +131,9 @@ fn literal(word: &str) -> Option<Value> {
 /// Gives the answer of a condition.
 pub(super) fn compare(source: &str, values: &Map<String, Value>) -> Result<bool, String> {
     let test = comparison(source).map_err(|flaw| flaw.to_string())?;
-    let step = values.get(test.step).ok_or_else(|| missing(test.step, values))?;
+    let step = values
+        .get(test.step)
+        .ok_or_else(|| not_run(test.step, values).unwrap_or_else(|| missing(test.step, values)))?;
     let fields = step.as_object().ok_or_else(|| format!("the output of `{}` is no object", test.step))?;
     let value = fields.get(test.field).ok_or_else(|| missing(test.field, fields))?;
     let ordering = match (value, &test.literal) {
@@ -160,6 +162,14 @@ pub(super) fn compare(source: &str, values: &Map<String, Value>) -> Result<bool,
 
 fn integer(number: &serde_json::Number) -> Option<i128> {
     number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
+}
+
+/// Says of a name that is not known by now that it is a step which has not run. In a workflow it is no other: whatever no step has
+/// as its name was refused when that was checked.
+pub(super) fn not_run(name: &str, values: &Map<String, Value>) -> Option<String> {
+    let is_of_a_workflow = values.contains_key("steps");
+    (is_of_a_workflow && is_name(name) && !values.contains_key(name))
+        .then(|| format!("the step `{}` has not run", shortened(name)))
 }
 
 fn missing(name: &str, known: &Map<String, Value>) -> String {

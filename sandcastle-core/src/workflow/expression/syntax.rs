@@ -11,7 +11,7 @@ use minijinja::machinery::{Span, Token, parse, parse_expr, tokenize};
 use minijinja::syntax::SyntaxConfig;
 
 use super::language::{MAX_BRANCHES, MAX_EXPRESSION, MAX_PREFIXES, MAX_TEMPLATE, MAX_TOKENS};
-use super::rules::Rules;
+use super::rules::{Rules, text_of};
 
 /// Says what is wrong with a template or an expression, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +83,16 @@ impl<'s> Template<'s> {
             Stmt::Template(template) => &template.children,
             _ => &[],
         }
+    }
+
+    /// What it becomes, if nothing is filled in.
+    pub(crate) fn literal(&self) -> Option<String> {
+        let part = |statement: &Stmt<'_>| match statement {
+            Stmt::EmitRaw(text) => Some(text.raw.to_owned()),
+            Stmt::EmitExpr(text) => text_of(&text.expr),
+            _ => None,
+        };
+        self.statements().iter().map(part).collect()
     }
 
     /// The names with which its expressions begin, those of its loops among them.

@@ -44,16 +44,16 @@ async fn seed_3_1_every_keyword_counts() {
         ("severity", json!("urgent"), "output.severity must be one of low, high"),
         ("score", json!(0), "output.score must be at least 1"),
         ("score", json!(6), "output.score must be at most 5"),
-        ("score", json!(1.5), "output.score: expected integer, got 1.5"),
+        ("score", json!(1.5), "output.score must be an integer, got 1.5"),
         ("weight", json!(0.25), "output.weight must be at least 0.5"),
-        ("weight", json!("1"), "output.weight: expected number, got string \"1\""),
+        ("weight", json!("1"), "output.weight must be a number, got string \"1\""),
         ("summary", json!("a"), "output.summary must be at least 3 characters long"),
         ("summary", json!("a".repeat(51)), "output.summary must be at most 50 characters long"),
         ("code", json!("ab"), "output.code must match the pattern ^[A-Z]{2}-[0-9]+$"),
-        ("labels", json!(["bug", 1]), "output.labels[1]: expected string, got 1"),
-        ("urgent", json!("no"), "output.urgent: expected boolean, got string \"no\""),
+        ("labels", json!(["bug", 1]), "output.labels[1] must be a string, got 1"),
+        ("urgent", json!("no"), "output.urgent must be a boolean, got string \"no\""),
         ("owner", json!({}), "output.owner.name is required"),
-        ("owner", json!([]), "output.owner: expected object, got array"),
+        ("owner", json!([]), "output.owner must be an object, got array"),
     ] {
         let mut wrong = fitting();
         wrong[field] = value;

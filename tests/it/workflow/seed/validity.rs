@@ -89,7 +89,7 @@ async fn seed_3_2_a_default_stands_for_nothing_but_what_is_absent() {
     told.sort();
     assert_eq!(
         told,
-        ["output.label: expected string, got 4", "output.score: expected integer, got string \"4\""]
+        ["output.label must be a string, got 4", "output.score must be an integer, got string \"4\""]
     );
     assert_eq!(result.output["triage"], json!({ "score": 4, "label": "bug" }));
 }

@@ -1,6 +1,7 @@
 //! What is found in workflows, with its words; and that what is found nothing in runs.
 
 mod generated;
+mod narrowing;
 mod structure;
 
 use serde_json::{Value, json};
@@ -216,6 +217,20 @@ fn what_may_not_be_there_is_a_warning() {
         ask("triage.labels[0]")
     );
     finds("{{ triage.labels[0] }}", &[&short]);
+    for filter in ["first", "last", "min", "max"] {
+        let said = format!(
+            "W `triage.labels|{filter}` may not be there, since the list may be shorter; ask `triage.labels|length > 0` first, or give it a default"
+        );
+        finds(&format!("{{{{ triage.labels|{filter} }}}}"), &[&said]);
+        finds(
+            &format!("{{% if triage.labels|length > 0 %}}{{{{ triage.labels|{filter} }}}}{{% endif %}}"),
+            &[],
+        );
+    }
+    finds(
+        "{{ triage.labels|sort|first }}",
+        &["W `triage.labels|sort|first` may not be there, since the list may be shorter; give it a default"],
+    );
     finds(
         "{{ triage.owner.name }}",
         &["W `triage.owner` may be null, which has no fields; give it a default"],

@@ -25,6 +25,26 @@ fn structure_is_held_to_the_rules() {
             Workflow::new("w").step(fine()).step(fine()),
             "E steps[1]: there is a step `fine` already, `steps[0]`",
         ),
+        (
+            Workflow::new("w").step(model(&"a".repeat(65), "x")),
+            "E steps[0]: a name has at most 64 characters, and this one has 65",
+        ),
+        (
+            Workflow::new("w").step(fine()).var("a".repeat(65), 1),
+            &format!("E vars.{}…: a name has at most 64 characters", "a".repeat(60)),
+        ),
+        (Workflow::new("w").step(model("a", "\0 {{ input }}")), "E steps[0].prompt: has a NUL character"),
+        (Workflow::new("w").step(Step::tool("a", ["x", "a\0b"])), "E steps[0].run[1]: has a NUL character"),
+        (
+            Workflow::new("w").step(Step::tool("a", ["x"]).env("A", "\0")),
+            "E steps[0].env.A: has a NUL character",
+        ),
+        (Workflow::new("w").step(Step::approval("a", "\0?")), "E steps[0].message: has a NUL character"),
+        (Workflow::new("w").step(Step::tool("a", ["{# x #} "])), "E steps[0].run[0]: no program is named"),
+        (
+            Workflow::new("w").step(Step::tool("a", ["x"]).timeout(std::time::Duration::ZERO)),
+            "E steps[0].timeout: `timeout` is longer than nothing",
+        ),
         (Workflow::new("w").step(model("a", " \n")), "E steps[0].prompt: the prompt is empty"),
         (
             Workflow::new("w").step(Step::tool("a", Vec::<String>::new())),
@@ -112,6 +132,8 @@ fn structure_is_held_to_the_rules() {
     }
     let gate = with_threshold(gated(confident(json!({ "type": "number" }), json!(["confidence"]))));
     assert_eq!(lines(&gate), [""; 0]);
+    // As `xargs -0` wants it.
+    assert_eq!(lines(&Workflow::new("w").step(Step::tool("a", ["xargs", "-0"]).stdin("a\0b"))), [""; 0]);
     assert_eq!(
         lines(&with_threshold(fine().confidence_gate()).step(model("b", "{{ fine.anything }}"))),
         [""; 0]
@@ -165,9 +187,12 @@ fn version_1_0_is_read_by_its_own_rules() {
     agree(
         &lines(&made),
         &[
+            "W steps[0].prompt: `{{ anything }}` stays as it is written: version 1.0 has no expressions; set `version: \"1.1\"`, and write `{{ input }}`",
+            "W steps[0].prompt: `{input}` stays as it is written: version 1.0 fills in fields of steps; set `version: \"1.1\"`, and write `{{ input }}`",
             "W steps[1].prompt: `{first.txt}` stays as it is written: `first` has no `txt`; did you mean `text`?",
             "W steps[1].prompt: `{frist.text}` stays as it is written: there is no step `frist`; did you mean `first`?",
             "W steps[1].prompt: `{second.text}` stays as it is written: `second` cannot read its own output; only steps that come before can be read",
+            "W steps[3].then[0].prompt: `{third}` stays as it is written: no field is named; name one, as in `{step.field}`",
             "E steps[4].if: `third` has no `exit_cod`; did you mean `exit_code`?",
             "E steps[5].if: `third.exit_code` is an integer, which never equals \"0\"",
             "E steps[6].if: `third.stdout` is a text, which is neither less nor greater than 3",

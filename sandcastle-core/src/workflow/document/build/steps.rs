@@ -87,6 +87,7 @@ impl Builder<'_> {
             sandbox: SandboxSource::Named(sandbox),
             prompt: self.prompt(node, at),
             branching: branching(node),
+            branch_marks: node.template("branch").map(|name| name.marks).unwrap_or_default(),
             base: node.template("base"),
             strategy: strategy(node),
             max_iterations: node.whole("max_iterations"),

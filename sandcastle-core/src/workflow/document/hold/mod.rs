@@ -48,8 +48,8 @@ impl Holder<'_> {
             (Shape::SchemaNode | Shape::OutputSchema, _) => self.group(node, &SCHEMA_NODE, at),
             (Shape::Variable, Content::Map(_)) => self.group(node, &VARIABLE, at),
             (Shape::Steps, Content::List(steps)) => {
-                self.has_items(node, at);
                 if steps.is_empty() {
+                    self.report.error(at, node.place, "is empty", STEP);
                     self.report.settle(&at.parent());
                 }
                 self.steps += steps.len();
@@ -64,6 +64,7 @@ impl Holder<'_> {
                 self.has_items(node, at);
                 self.has_few(node, entries.len(), "names", at);
                 self.named(entries, *shape, at);
+                self.are_short(entries, *shape, at);
             }
             (Shape::Environment, Content::Map(entries)) => self.named(entries, Shape::Spelled, at),
             (Shape::OneOrMore(words), Content::List(items)) => {
@@ -100,6 +101,15 @@ impl Holder<'_> {
                 self.report.settle(&at.parent());
             }
             self.shape(&entry.value, shape, &at);
+        }
+    }
+
+    fn are_short(&mut self, names: &[Entry], shape: Shape, at: &Path) {
+        // The fields of an output are not named by whoever writes the document alone.
+        for entry in names.iter().filter(|_| !matches!(shape, Shape::SchemaNode)) {
+            if let Some(message) = values::too_long(&entry.key) {
+                self.report.error(&at.key(&entry.key), entry.place, message, values::SHORTEN);
+            }
         }
     }
 
@@ -185,6 +195,9 @@ impl Holder<'_> {
         if self.version < key.since {
             let message = format!("`{}` needs version \"1.1\"", key.name);
             self.report.error(&at, entry.place, message, UPGRADE);
+        } else if key.presence == Presence::Required && has_nothing(&entry.value, key.shape) {
+            let hint = format!("put something into it, since it is needed: {}", as_hint(key.doc));
+            self.report.error(&at, entry.value.place, "is empty", hint);
         } else {
             self.shape(&entry.value, key.shape, &at);
         }
@@ -248,6 +261,9 @@ impl Holder<'_> {
     }
 }
 
+/// What to do where there are no steps.
+const STEP: &str = "put a step into it, which begins with `- step: NAME`: without one there is nothing to do";
+
 /// What to do about something that an older version does not have.
 const UPGRADE: &str = "set `version: \"1.1\"`, where expressions stand in `{{ }}`";
 
@@ -264,6 +280,15 @@ fn foreign_keyword(keyword: &str) -> Option<&'static str> {
         "examples" | "example" => "say it in the `description`",
         _ => return None,
     })
+}
+
+/// Tells whether a list or a map that is to hold something else than steps holds nothing.
+fn has_nothing(node: &Node, shape: Shape) -> bool {
+    match node.content {
+        Content::List(ref items) => items.is_empty() && matches!(shape, Shape::List(_)),
+        Content::Map(ref entries) => entries.is_empty() && matches!(shape, Shape::Named(_)),
+        _ => false,
+    }
 }
 
 /// How many keys of a step only one kind has.

@@ -6,8 +6,10 @@ use super::super::keys::Shape;
 use super::super::report::{Path, listed, shown};
 use super::super::tree::{Content, Node};
 use super::Holder;
+use crate::workflow::definition::MAX_NAME;
 use crate::workflow::nearest::nearest;
 
+pub(super) const SHORTEN: &str = "shorten it";
 pub(super) const NAME_HINT: &str = "a name is a letter or `_`, then letters, digits and `_`";
 
 /// What is wrong with a value, and what to write in its place.
@@ -109,7 +111,17 @@ fn name(text: &str) -> Result<(), Misfit> {
     if !is_name(text) {
         return Err(Misfit::new(format!("`{}` cannot be the name of a step", shown(text)), NAME_HINT));
     }
-    Ok(())
+    match too_long(text) {
+        Some(message) => Err(Misfit::new(message, SHORTEN)),
+        None => Ok(()),
+    }
+}
+
+/// Says of a name that nobody wants to read it.
+pub(super) fn too_long(name: &str) -> Option<String> {
+    let length = name.chars().count();
+    (length > MAX_NAME)
+        .then(|| format!("a name has at most {MAX_NAME} characters, and this one has {length}"))
 }
 
 /// Takes the name of a variable out of `${NAME}`.

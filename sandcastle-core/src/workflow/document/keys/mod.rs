@@ -107,8 +107,8 @@ pub(super) const MAX_MEMBERS: usize = 1_000;
 /// The most seconds that a time can have: a year.
 pub(super) const MAX_SECONDS: f64 = 31_536_000.0;
 
-/// A time in seconds.
-const SECONDS: Shape = Shape::Positive(MAX_SECONDS);
+/// A time in seconds. Shorter than a thousandth it is no time in which anything is done.
+const SECONDS: Shape = Shape::Number(0.001, MAX_SECONDS);
 
 impl Key {
     const fn new(name: &'static str, shape: Shape, doc: &'static str) -> Self {

@@ -7,7 +7,7 @@ mod schema_node;
 
 use serde_json::{Map, Value, json};
 
-use super::super::definition::WorkflowVersion;
+use super::super::definition::{MAX_NAME, WorkflowVersion};
 use super::keys::{COMMON, Group, KINDS, Key, Kind, MAX_MEMBERS, Needed, Presence, Shape, WORKFLOW};
 
 /// Makes the schema.
@@ -114,7 +114,7 @@ impl Publisher {
             Shape::Text => json!({ "type": "string" }),
             Shape::Filled => json!({ "type": "string", "pattern": r"\S" }),
             Shape::Spelled => json!({ "type": ["string", "number", "boolean"] }),
-            Shape::Name => json!({ "type": "string", "pattern": NAME }),
+            Shape::Name => json!({ "type": "string", "pattern": NAME, "maxLength": MAX_NAME }),
             Shape::Secret => json!({ "type": "string", "pattern": r"^\$\{[A-Za-z_][A-Za-z0-9_]*\}$" }),
             Shape::Address => json!({ "type": "string", "pattern": r"^https?://\S+$" }),
             Shape::Choice(words) => json!({ "enum": words }),
@@ -126,7 +126,12 @@ impl Publisher {
             Shape::Anything => json!({}),
             Shape::Scalar => json!({ "type": ["string", "number", "boolean", "null"] }),
             Shape::List(item) => json!({ "type": "array", "items": self.shape(*item), "minItems": 1 }),
-            Shape::Named(value) => names(&self.shape(*value), 1),
+            Shape::Named(Shape::SchemaNode) => names(&self.shape(Shape::SchemaNode), 1),
+            Shape::Named(value) => {
+                let mut schema = names(&self.shape(*value), 1);
+                schema["propertyNames"]["maxLength"] = json!(MAX_NAME);
+                schema
+            }
             Shape::Environment => names(&self.shape(Shape::Spelled), 0),
             Shape::Group(group) => self.group(group),
             Shape::TextOr(group) => json!({ "anyOf": [self.shape(Shape::Filled), self.group(group)] }),

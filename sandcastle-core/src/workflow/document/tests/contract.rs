@@ -85,7 +85,9 @@ fn contradictions_are_said_at_the_key_that_makes_them() {
         ),
         (
             json!({ "type": "object", "properties": { "a": { "type": "integer", "default": "x" } } }),
-            vec![r#".properties.a.default: the default `x` does not fit: expected integer, got string "x""#],
+            vec![
+                r#".properties.a.default: the default `x` does not fit: must be an integer, got string "x""#,
+            ],
         ),
         (
             json!({ "anyOf": [{ "type": "string", "default": "a" }, { "type": "null" }] }),

@@ -13,7 +13,7 @@ use super::{Content, Entry, Node};
 use crate::output::{clip, one_line};
 use crate::workflow::definition::Text;
 use crate::workflow::document::report::{Path, Report, shown};
-use crate::workflow::finding::Place;
+use crate::workflow::finding::{Place, Severity};
 
 /// The most bytes of a document.
 pub(in crate::workflow::document) const MAX_BYTES: usize = 1 << 20;
@@ -236,6 +236,9 @@ impl<'a> Builder<'a> {
     }
 
     fn error(&mut self, place: Place, message: impl Into<String>, hint: &str) {
+        if self.report.is_full() {
+            return self.report.count_more(Severity::Error);
+        }
         let path = self.path();
         self.report.error(&path, place, message, hint);
     }

@@ -66,7 +66,7 @@ async fn everything_that_is_wrong_is_said_at_once_and_nothing_is_written() {
         "the step `ask` cannot be done: failed to ask `openai`: `KEY` is not set; set `KEY`",
         "the step `strict` cannot be done",
         "the workflow has no variable `cuont`",
-        "the variable `count`: expected integer",
+        "the variable `count`: must be an integer",
         "the variable `team` is not set, and has no default",
         "the decision about `relaese` is never asked for; the steps that ask are `release`",
     ] {

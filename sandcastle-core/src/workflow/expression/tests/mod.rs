@@ -100,6 +100,24 @@ fn fields_with_names_of_other_languages_are_fields() {
 }
 
 #[test]
+fn a_step_that_has_not_run_is_said_to_be_one() {
+    let values = json!({ "c": { "text": "x" }, "steps": { "c": { "seconds": 1 } } });
+    for template in [
+        "{{ d }}",
+        "{{ d.text }}",
+        "x{{ d.text|upper }}",
+        "{% if d.text == 'x' %}{% endif %}",
+        "{{ steps.d.seconds }}",
+        "{{ steps['d'].seconds }}",
+    ] {
+        refuses(template, values.clone(), "the step `d` has not run");
+    }
+    refuses("{{ c.txt }}", values.clone(), "`c.txt` is not there; did you mean `text`?");
+    let old = evaluate(&Text::of("d.text == \"x\""), WorkflowVersion::V1_0, &scope(values));
+    assert_eq!(old, Err("the step `d` has not run".to_owned()));
+}
+
+#[test]
 fn what_is_missing_is_named_with_the_nearest_name() {
     let values = json!({ "triage": { "severity": "low", "items": [{ "label": 1 }] }, "note": null });
     for (template, expected) in [
@@ -120,7 +138,9 @@ fn what_is_missing_is_named_with_the_nearest_name() {
         ("{{ [triage.urgent] }}", "is not there"),
         ("{{ triage.urgent in ['a'] }}", "`triage.urgent` is not there"),
         ("{{ note.x }}", "`note.x` is not there"),
-        ("{{ triage.items[3] }}", "is not there"),
+        ("{{ triage.items[3] }}", "`triage.items[3]` is not there; `triage.items` is shorter"),
+        ("{{ triage.items[-2] }}", "is not there"),
+        ("{{ triage['severty'] }}", "is not there; did you mean `severity`?"),
     ] {
         refuses(template, values.clone(), expected);
     }
