@@ -118,6 +118,7 @@ fn model_spec(node: &Node) -> Option<ModelSpec> {
     let mut spec = ModelSpec::new(node.string("provider")?, node.string("name")?);
     spec.api_key = node.get("api_key").and_then(Node::str).and_then(variable_of).map(str::to_owned);
     spec.base_url = node.string("base_url");
+    spec.supports = steps::strategies(node, "supports");
     spec.timeout = node.seconds("timeout");
     Some(spec)
 }
