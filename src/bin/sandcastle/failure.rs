@@ -110,8 +110,10 @@ impl Failure {
         // How to go on is said by the command line that does it.
         let hints = error.hints().iter().filter(|hint| !hint.contains(ended.run_id.as_str()));
         let hints: Vec<String> = hints.map(|hint| in_keys(hint)).collect();
-        let mut json = described(error, &hints);
-        json.insert("resume_command".into(), json!(resume));
+        let (mut json, mut beside) = (Value::Object(described(error, &hints)), json!(ended));
+        ended.secrets().mask_value(&mut json);
+        ended.secrets().mask_value(&mut beside);
+        json["resume_command"] = json!(resume);
         let mut lines = Lines::default();
         lines.all("hint", hints.iter());
         for record in ended.trace.iter().filter(|record| !record.commits.is_empty()) {
@@ -119,13 +121,16 @@ impl Failure {
             lines.commits(&record.commits);
         }
         lines.add("run", &ended.run_id);
+        let facts = format!("failed to {error}\n{}", lines.behind("  "));
+        let facts = ended.secrets().mask(&facts);
+        let mut lines = Lines::default();
         lines.add("go on", resume);
-        let beside = match json!(ended) {
-            Value::Object(ended) => ended,
+        let text = format!("{facts}\n{}", lines.behind("  "));
+        let beside = match beside {
+            Value::Object(beside) => beside,
             _ => Map::new(),
         };
-        let text = format!("failed to {error}\n{}", lines.behind("  "));
-        Self { exit: exit_of(error), text, json: Value::Object(json), beside }
+        Self { exit: exit_of(error), text, json, beside }
     }
 }
 

@@ -106,7 +106,9 @@ fn rendered(stage: &Stage<'_>, kind: &AgentStep, options: RunOptions) -> Result<
         options = options.copy_to_worktree([stage.render_text(path, "copy_to_worktree")?]);
     }
     for (name, value) in &kind.env {
-        options = options.env(name, OsString::from(stage.render_text(value, "env")?));
+        let value = stage.render_text(value, "env")?;
+        stage.audience.learn([(name.as_str(), value.as_str())])?;
+        options = options.env(name, OsString::from(value));
     }
     Ok(options)
 }

@@ -89,7 +89,7 @@ impl Stage<'_> {
                 tokio::select! {
                     biased;
                     () = self.stop.cancelled() => return Err(Halt::Cancelled),
-                    decision = ask(request.clone()) => decision,
+                    decision = ask(self.audience.shown(request)) => decision,
                 }
             }
         };

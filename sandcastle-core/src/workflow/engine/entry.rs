@@ -17,6 +17,7 @@ use super::super::options::{Decision, WorkflowOptions};
 use super::super::providers::Providers;
 use super::super::record::{Given, Past, Record, describe, step_of};
 use super::audience::Audience;
+use super::discretion::Discretion;
 use super::made::{Instrument, Made};
 use super::stage::{Props, Stage};
 use super::vars;
@@ -27,6 +28,8 @@ use crate::id::RunId;
 use crate::sandbox::{NoSandbox, SandboxProvider as _};
 use crate::secret::Secrets;
 
+/// A name that says that what it names is a key.
+const KEY: &str = "API_KEY";
 /// How many steps run at the same time unless it is said.
 const MAX_PARALLEL: usize = 4;
 
@@ -53,7 +56,7 @@ type Earlier = (RunId, Record, Past);
 /// Checks a run, and sets the stage for it; with what is doubtful.
 pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Result<(Stage<'_>, Vec<String>)> {
     let place = Place::of(workflow, &options).await?;
-    let secrets = Secrets::of(&options.secrets, variables(workflow))?;
+    let discretion = Discretion::of(options.secrets.clone(), variables(workflow))?;
     let (made, missing) = Made::of(workflow, options.providers.as_deref());
     let mut found = Found::in_workflow(workflow, &missing);
     found.in_options(workflow, &options, &place);
@@ -69,15 +72,16 @@ pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Resu
         Some((run, _, past)) => gone_on_with(workflow, &options, run, past),
     };
     found.others.extend(wrong);
-    let mut doubts = found.refuse(workflow, &secrets)?;
+    discretion.learn_vars(&given.vars)?;
+    let mut doubts = found.refuse(workflow, &discretion.secrets())?;
     doubts.extend(uncorrected(&made, workflow));
     let (run, record, past) = recorded(workflow, &place, &given, earlier, &mut doubts).await?;
     let stage = Stage::new(Props {
         workflow,
         run,
         folder: place.folder,
-        declared_secrets: options.secrets,
-        audience: Audience::new(options.callback, secrets),
+        declared_secrets: options.secrets.into_iter().chain(keys(workflow)).collect(),
+        audience: Audience::new(options.callback, discretion),
         record,
         past,
         approver: options.approver,
@@ -170,12 +174,20 @@ impl Found {
 }
 
 /// The variables of this process. Those that the workflow names for keys have a name that says so, whatever theirs is.
-fn variables(workflow: &Workflow) -> impl Iterator<Item = (OsString, OsString)> {
+fn variables(workflow: &Workflow) -> Vec<(OsString, OsString)> {
     let keys: Vec<_> = workflow.key_variables().collect();
-    NoSandbox::new().inherited_env().into_iter().map(move |(name, value)| {
+    let inherited = NoSandbox::new().inherited_env().into_iter().map(|(name, value)| {
         let is_key = name.to_str().is_some_and(|name| keys.contains(&name));
-        (if is_key { "API_KEY".into() } else { name }, value)
-    })
+        (if is_key { KEY.into() } else { name }, value)
+    });
+    inherited.collect()
+}
+
+/// The keys that the workflow names, for agents: they cannot tell by the names of the variables.
+fn keys(workflow: &Workflow) -> Vec<String> {
+    let is_masked = |value: &String| Secrets::of([""; 0], [(KEY, value)]).is_ok_and(|it| !it.is_empty());
+    let keys = variables(workflow).into_iter().filter(|(name, _)| name == KEY);
+    keys.filter_map(|(_, value)| value.into_string().ok()).filter(is_masked).collect()
 }
 
 /// Words what a step cannot be done without.

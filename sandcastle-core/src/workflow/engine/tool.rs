@@ -86,7 +86,9 @@ fn program_of(stage: &Stage<'_>, kind: &ToolStep) -> Result<Program, Fault> {
     program.removed_env.extend(DROPPED_VARIABLES.iter().map(Into::into));
     program.env.extend(stage.record.mark());
     for (name, value) in &kind.env {
-        program = program.env(name, stage.render_text(value, "env")?);
+        let value = stage.render_text(value, "env")?;
+        stage.audience.learn([(name.as_str(), value.as_str())])?;
+        program = program.env(name, value);
     }
     match &kind.stdin {
         None => Ok(program),

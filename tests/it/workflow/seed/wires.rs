@@ -237,6 +237,6 @@ fn what_a_service_supports_is_one_of_two_words() {
         asking_with("", &severity(), "").replace("name: gpt-4.1", &format!("name: m, supports: {supports}"))
     };
     assert_found(&document("[nativ]"), "did you mean `native`?");
-    assert_found(&document("[]"), "`models.default.supports` is empty");
+    assert_found(&document("[]"), "models.default.supports: is empty");
     assert_found(&document("tag"), "must be one of `native`, `forced-tool`");
 }

@@ -75,8 +75,10 @@ async fn providers(cwd: &Path) -> BuiltIn {
     }
 }
 
+/// What a program is told. Values that look secret are masked there as for a person: what is printed is kept in logs.
 fn described(result: &WorkflowResult, next: Option<&str>) -> Value {
     let mut object = json!(result);
+    result.secrets().mask_value(&mut object);
     if let Some(next) = next {
         object["resume_command"] = json!(next);
     }
