@@ -26,6 +26,9 @@ mod tests;
 mod workflow;
 mod writer;
 
+#[cfg(feature = "workflow")]
+#[cfg(feature = "workflow")]
+pub(crate) use self::note::StoredPath;
 pub(crate) use self::note::{Begun, Fate, Format, Note, NotedCommit, Origin};
 #[cfg(feature = "workflow")]
 pub(crate) use self::orphans::end_orphans_of;
@@ -37,7 +40,6 @@ pub use self::report::{
 pub use self::runs::{Removal, Runs};
 #[cfg(feature = "workflow")]
 pub(crate) use self::shelf::trim;
-#[cfg(feature = "workflow")]
 pub(crate) use self::workflow::{WORKFLOW_RECORD, WORKFLOW_VERSION, WorkflowHead};
 pub use self::workflow::{WorkflowLeft, WorkflowStepLeft};
 pub(crate) use self::writer::Journal;

@@ -15,7 +15,7 @@ use super::super::expression::Scope;
 use super::super::finding::{Finding, Findings, Severity};
 use super::super::options::{Decision, WorkflowOptions};
 use super::super::providers::Providers;
-use super::super::record::{Given, Past, Record, describe, step_of};
+use super::super::record::{Given, Past, Record, Verdict, describe, step_of};
 use super::audience::Audience;
 use super::discretion::Discretion;
 use super::made::{Instrument, Made};
@@ -25,6 +25,8 @@ use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::RunId;
+use crate::journal::WorkflowHead;
+use crate::output::one_line;
 use crate::sandbox::{NoSandbox, SandboxProvider as _};
 use crate::secret::Secrets;
 
@@ -237,6 +239,7 @@ fn gone_on_with(
         return (past.given.clone(), vec![Finding::error("", None, message)]);
     }
     let mut findings = given_twice(options, past);
+    findings.extend(decided_twice(&options.decisions, past));
     let now = describe(workflow);
     findings.extend(changed_since(workflow, past, &now));
     if now != past.document {
@@ -272,6 +275,28 @@ fn given_twice(options: &WorkflowOptions, past: &Past) -> Vec<Finding> {
     set.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| finding(name)).collect()
 }
 
+/// What somebody has decided stands: something may have followed from it.
+fn decided_twice(decisions: &[(StepName, Decision)], past: &Past) -> Vec<Finding> {
+    let finding = |(step, now): &(StepName, Decision)| {
+        let stands = past.decided.get(step.as_str())?;
+        let (verdict, note) = (stands.verdict.as_str(), &stands.remark);
+        let is_the_same = match (now, stands.verdict) {
+            (Decision::Approve { note: now }, Verdict::Approved)
+            | (Decision::Reject { note: now }, Verdict::Rejected) => now.is_empty() || now == note,
+            (Decision::Later, _) => true,
+            _ => false,
+        };
+        (!is_the_same).then(|| {
+            let note =
+                if note.is_empty() { String::new() } else { format!(" with the note `{}`", one_line(note)) };
+            let message =
+                format!("the step `{step}` was {verdict} in the run that is resumed{note}, and that stands");
+            Finding::error("", None, message).with_hint("leave the decision out, or begin a new run")
+        })
+    };
+    decisions.iter().filter_map(finding).collect()
+}
+
 /// A step that is done and has changed since would make an output count that it would not give any more.
 fn changed_since(workflow: &Workflow, past: &Past, now: &Value) -> Vec<Finding> {
     let changed = past.settled().filter(|(name, was)| step_of(now, name) != Some(*was));
@@ -295,8 +320,9 @@ async fn recorded(
     doubts: &mut Vec<String>,
 ) -> Result<(RunId, Record, Option<Past>)> {
     let Some((run, record, past)) = earlier else {
-        let (run, whose) = (RunId::generate(), (&*workflow.name, &*place.folder));
-        let record = Record::begin(&place.config, &run, whose, given, describe(workflow))?;
+        let (run, document) = (RunId::generate(), describe(workflow));
+        let head = WorkflowHead::of(&run, &workflow.name, &place.folder, workflow.file.as_deref());
+        let record = Record::begin(&place.config, head, given, document)?;
         return Ok((run, record, None));
     };
     // What was at work when the earlier process was killed must not be at work beside what is done now.
@@ -306,7 +332,7 @@ async fn recorded(
             "the process that had the run was killed: {left} processes that it left were ended"
         ));
     }
-    record.resumed(describe(workflow))?;
+    record.resumed(describe(workflow), workflow.file.as_deref())?;
     Ok((run, record, Some(past)))
 }
 

@@ -39,6 +39,7 @@ pub(super) fn build(
         steps: builder.steps(root.get("steps"), &at.key("steps")),
         outputs: root.templates("outputs"),
         source: None,
+        file: None,
     }
 }
 
