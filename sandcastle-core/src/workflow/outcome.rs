@@ -82,6 +82,12 @@ pub struct StepRecord {
     /// What was wrong with the answers that were not accepted, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<String>,
+    /// Whether a command printed more on its standard output than is kept; then `stdout` is only the end of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stdout_truncated: bool,
+    /// The same of its standard error.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stderr_truncated: bool,
     /// Why it failed, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

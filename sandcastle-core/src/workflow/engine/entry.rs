@@ -194,12 +194,26 @@ fn keys(workflow: &Workflow) -> Vec<String> {
 
 /// Words what a step cannot be done without.
 fn cannot_be_had(step: &Step, error: &Error) -> Finding {
-    let message = format!("the step `{}` cannot be done: failed to {error}", step.name);
+    let message = format!("the step `{}` cannot be done: failed to {}", step.name, with_causes(error));
     let finding = Finding::error(step.path.as_str(), step.place, message);
     match error.hints().first() {
         Some(hint) => finding.with_hint(hint.as_str()),
         None => finding,
     }
+}
+
+/// Words an error with its causes, in one line.
+fn with_causes(error: &Error) -> String {
+    let mut said = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let more = one_line(&error.to_string()).into_owned();
+        if !said.contains(more.as_str()) {
+            said = format!("{said}: {more}");
+        }
+        cause = error.source();
+    }
+    said
 }
 
 fn decisions_for_nobody(workflow: &Workflow, decisions: &[(StepName, Decision)]) -> Vec<Finding> {

@@ -170,7 +170,7 @@ impl<'w> Stage<'w> {
             let values = &mut self.state().scope.values;
             values.insert(name.to_owned(), output);
             if let Some(facts) = values.get_mut("steps").and_then(Value::as_object_mut) {
-                facts.insert(name.to_owned(), deed.facts());
+                facts.insert(name.to_owned(), deed.facts(&step.kind));
             }
         }
         self.end(record);
