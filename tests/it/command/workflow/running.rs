@@ -349,7 +349,7 @@ async fn an_engine_that_is_not_there_is_a_matter_of_the_environment_for_whoever_
     );
     let file = desk.document(&document);
     let args = ["--format", "json", "workflow", "run", file.to_str().unwrap()];
-    let ended = desk.with_programs(&args).run();
+    let ended = desk.with_programs(desk.command(&args)).run();
     let object = json_of(&ended);
     assert_eq!(ended.code(), Some(1), "{object:#}");
     let hints = object["error"]["hints"].to_string();
