@@ -27,7 +27,6 @@ mod workflow;
 mod writer;
 
 #[cfg(feature = "workflow")]
-#[cfg(feature = "workflow")]
 pub(crate) use self::note::StoredPath;
 pub(crate) use self::note::{Begun, Fate, Format, Note, NotedCommit, Origin};
 #[cfg(feature = "workflow")]
@@ -40,6 +39,7 @@ pub use self::report::{
 pub use self::runs::{Removal, Runs};
 #[cfg(feature = "workflow")]
 pub(crate) use self::shelf::trim;
+#[cfg(feature = "workflow")]
 pub(crate) use self::workflow::{WORKFLOW_RECORD, WORKFLOW_VERSION, WorkflowHead};
 pub use self::workflow::{WorkflowLeft, WorkflowStepLeft};
 pub(crate) use self::writer::Journal;
