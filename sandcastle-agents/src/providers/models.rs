@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use sandcastle_core::model::Model;
+use sandcastle_core::model::{Model, OwnTools};
+use sandcastle_core::output::lower::Dialect;
 use sandcastle_core::workflow::ModelSpec;
-use sandcastle_core::{Error, ErrorKind, Result};
+use sandcastle_core::{Error, ErrorKind, OutputStrategy, Result};
 
 use super::nearest::unknown;
 use super::shown;
-use crate::models::{Anthropic, ApiKey, Gemini, Ollama, OpenAi, OpenAiCompatible, OpenAiResponses};
+use crate::models::{
+    Anthropic, ApiKey, Capabilities, Gemini, Ollama, OpenAi, OpenAiCompatible, OpenAiResponses,
+};
 
 /// Where the server of llama.cpp is unless it is said.
 const LLAMA_CPP: &str = "http://127.0.0.1:8080";
@@ -40,14 +43,15 @@ macro_rules! told {
     }};
 }
 
-/// As [`told`], where the address is not a part of what the model is.
+/// As [`told`], where the address is not a part of what the model is. What its wire accepts is asked before it is placed.
 macro_rules! placed {
     ($model:expr, $spec:expr) => {{
         let mut model = $model;
+        let capabilities = capabilities(&model, $spec);
         if let Some(base) = &$spec.base_url {
             model = model.base_url(base);
         }
-        told!(model, $spec)
+        told!(capabilities.into_iter().fold(model, |model, can| model.declares(can)), $spec)
     }};
 }
 
@@ -124,6 +128,27 @@ fn refused(spec: &ModelSpec, why: &str) -> Error {
     Error::new(ErrorKind::InvalidOptions, what)
 }
 
+/// What a document says that a model can do, in the dialect of its service; `None` leaves it to what is known.
+fn capabilities(model: &dyn Model, spec: &ModelSpec) -> Option<Capabilities> {
+    match (spec.supports.as_slice(), &spec.base_url) {
+        ([], None) => None,
+        ([], Some(_)) => Some(Capabilities::none(
+            "nothing is believed of a server behind a `base_url` that the document does not say with `supports`",
+        )),
+        (supports, _) => Some(said(model, supports)),
+    }
+}
+
+/// Only answers are asked of a model in a workflow, so that it has no tools beside them.
+fn said(model: &dyn Model, supports: &[OutputStrategy]) -> Capabilities {
+    let dialect = model.support(OwnTools::None).dialect.unwrap_or(Dialect::OpenAi);
+    supports.iter().fold(Capabilities::of(dialect), |can, strategy| match strategy {
+        OutputStrategy::Native => can.with_native(),
+        OutputStrategy::ForcedTool => can.with_forced_tool(),
+        _ => can,
+    })
+}
+
 fn ollama(spec: &ModelSpec, key: Option<ApiKey>) -> Made {
     let model = Ollama::new(&spec.name);
     let model = key.into_iter().fold(model, Ollama::key);
@@ -134,6 +159,13 @@ fn ollama(spec: &ModelSpec, key: Option<ApiKey>) -> Made {
 fn llama_cpp(spec: &ModelSpec, key: Option<ApiKey>) -> Made {
     let model = OpenAiCompatible::llama_cpp(spec.base_url.as_deref().unwrap_or(LLAMA_CPP)).model(&spec.name);
     let model = key.into_iter().fold(model, OpenAiCompatible::key);
+    let model = match spec.supports.as_slice() {
+        [] => model,
+        supports => {
+            let can = said(&model, supports);
+            model.declares(can)
+        }
+    };
     Ok(told!(model, spec))
 }
 
@@ -143,13 +175,12 @@ fn compatible(spec: &ModelSpec, key: Option<ApiKey>) -> Made {
             .with_hint("say it with `base_url`, such as `http://127.0.0.1:8000/v1`"));
     };
     let model = key.into_iter().fold(OpenAiCompatible::new(&spec.name, base), OpenAiCompatible::key);
-    Ok(told!(model, spec))
+    Ok(placed!(model, spec))
 }
 
 #[cfg(test)]
 mod tests {
     use sandcastle_core::Support;
-    use sandcastle_core::model::OwnTools;
 
     use super::*;
 
@@ -204,6 +235,30 @@ mod tests {
         spec.base_url = Some("http://192.0.2.1:9".to_owned());
         let model = make(&spec, &no_key).unwrap();
         assert_eq!(model.support(OwnTools::None).native, Support::Declared);
+    }
+
+    #[test]
+    fn what_a_server_of_ones_own_can_do_is_what_the_document_says() {
+        for service in SERVICES {
+            let mut spec = ModelSpec::new(service.name, "m");
+            spec.base_url = Some("http://192.0.2.1:9".to_owned());
+            spec.api_key = Some("KEY".to_owned());
+            let silent = make(&spec, &any_key).unwrap().support(OwnTools::None);
+            match (&silent.native, service.name) {
+                (Support::Declared, "llama-cpp") => {}
+                (Support::Denied(reason), _) => assert!(reason.contains("`supports`"), "{reason}"),
+                (support, name) => panic!("{name}: {support:?}"),
+            }
+            spec.supports = vec![OutputStrategy::Native];
+            let native = make(&spec, &any_key).unwrap().support(OwnTools::None);
+            assert_eq!(native.native, Support::Declared, "{}", service.name);
+            assert!(matches!(native.forced_tool, Support::Denied(_)), "{}", service.name);
+            if let Ok(model) = make(&ModelSpec::new(service.name, "m"), &any_key) {
+                assert_eq!(native.dialect, model.support(OwnTools::None).dialect, "{}", service.name);
+            }
+            spec.supports = vec![OutputStrategy::Native, OutputStrategy::ForcedTool];
+            assert_eq!(make(&spec, &any_key).unwrap().support(OwnTools::None).forced_tool, Support::Declared);
+        }
     }
 
     #[test]

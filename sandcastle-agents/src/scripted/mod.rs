@@ -83,7 +83,9 @@ impl Scripted {
                 .with_hint("name the file of the script as the model"));
         }
         let json = fs::read_to_string(path).map_err(|error| {
-            Error::new(ErrorKind::InvalidOptions, format!("read the script `{}`", path.display()))
+            let message = format!("read the script `{}`: {error}", path.display());
+            Error::new(ErrorKind::InvalidOptions, message)
+                .with_hint("the model of the agent `scripted` is the path of its script, in JSON")
                 .with_source(error)
         })?;
         Ok(Self { file: path.to_str().map(str::to_owned), ..Self::new(Script::from_json(&json)?) })

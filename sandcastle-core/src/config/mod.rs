@@ -82,6 +82,20 @@ impl ConfigDir {
         self.root.join(kept.folder())
     }
 
+    /// Refuses a link in the place of the folder for things of this kind, or of `.sandcastle/` itself: agents commit links, too,
+    /// and what they and runs leave would be written and looked for wherever one leads. A person may have put worktrees, logs
+    /// and the like on another disk.
+    ///
+    /// # Errors
+    /// Names the link.
+    pub(crate) fn refuse_links(&self, kept: Kept) -> io::Result<()> {
+        let own = matches!(kept, Kept::Runs | Kept::Sandboxes).then(|| self.place_of(kept));
+        match own.into_iter().chain([self.root.clone()]).find(|place| place.is_symlink()) {
+            Some(link) => Err(io::Error::other(format!("`{}` is a symbolic link", link.display()))),
+            None => Ok(()),
+        }
+    }
+
     /// Makes the folder for things of this kind, hidden from git so that no agent commits it.
     ///
     /// # Errors
@@ -90,19 +104,43 @@ impl ConfigDir {
         let folder = self.place_of(kept);
         let ignore = folder.join(".gitignore");
         let hide = || {
+            self.refuse_links(kept)?;
             fs::create_dir_all(&self.root)?;
-            // Agents commit links, too; what is done in a sandbox would be looked for wherever one leads.
-            if kept == Kept::Sandboxes && folder.is_symlink() {
-                return Err(io::Error::other("it is a link"));
-            }
             fs::DirBuilder::new().recursive(true).mode(kept.mode()).create(&folder)?;
             // An empty one was left by somebody who was killed before it was written.
             let is_hidden = fs::metadata(&ignore).is_ok_and(|file| file.len() > 0);
             if is_hidden { Ok(()) } else { fs::write(&ignore, "*\n") }
         };
         hide().map_err(|error| {
-            Error::new(ErrorKind::Io, format!("make the folder `{}`", folder.display())).with_source(error)
+            Error::new(ErrorKind::Io, format!("make the folder `{}`: {error}", folder.display()))
+                .with_source(error)
         })?;
         Ok(folder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_runs_leave_goes_through_no_link() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let config = ConfigDir::in_folder(folder.path());
+        symlink(elsewhere.path(), config.path()).unwrap();
+        for kept in [Kept::Logs, Kept::Runs, Kept::Worktrees, Kept::Locks, Kept::Sessions, Kept::Sandboxes] {
+            let error = config.make(kept).unwrap_err();
+            assert!(format!("{error:#}").contains(".sandcastle` is a symbolic link"), "{error:#}");
+        }
+        fs::remove_file(config.path()).unwrap();
+        fs::create_dir(config.path()).unwrap();
+        for kept in [Kept::Runs, Kept::Sandboxes] {
+            symlink(elsewhere.path(), config.place_of(kept)).unwrap();
+            let error = config.make(kept).unwrap_err();
+            assert!(format!("{error:#}").contains(kept.folder()), "{error:#}");
+        }
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
     }
 }

@@ -26,6 +26,8 @@ mod tests;
 mod workflow;
 mod writer;
 
+#[cfg(feature = "workflow")]
+pub(crate) use self::note::StoredPath;
 pub(crate) use self::note::{Begun, Fate, Format, Note, NotedCommit, Origin};
 #[cfg(feature = "workflow")]
 pub(crate) use self::orphans::end_orphans_of;

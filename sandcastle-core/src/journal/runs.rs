@@ -29,6 +29,8 @@ const UNBORN_FOR: Duration = Duration::from_secs(60);
 
 /// The runs of one repository: those that go on, those that ended, and those that were killed.
 ///
+/// Workflows without agents need no repository. Where there is none, these are the workflows that ran in the folder.
+///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> sandcastle_core::Result<()> {
@@ -43,7 +45,8 @@ const UNBORN_FOR: Duration = Duration::from_secs(60);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Runs {
-    repository: Repository,
+    /// `None` outside of one, where nothing but workflows can have run.
+    repository: Option<Repository>,
     config: ConfigDir,
     folder: PathBuf,
 }
@@ -62,10 +65,11 @@ pub enum Removal {
 pub(super) type Read = (RunId, Result<History, String>);
 
 impl Runs {
-    /// Finds the runs of the repository that `cwd` is in.
+    /// Finds the runs of the repository that `cwd` is in; outside of one, those of workflows in this very folder.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidOptions`] when there is no such folder, [`ErrorKind::Git`] when it is in no repository.
+    /// [`ErrorKind::InvalidOptions`] when there is no such folder, [`ErrorKind::Git`] when it is in no repository and no
+    /// workflow ran there.
     pub async fn of(cwd: impl AsRef<Path>) -> Result<Self> {
         let cwd = cwd.as_ref();
         // Every path that is found from here has to mean the same in every folder.
@@ -73,14 +77,25 @@ impl Runs {
             Error::new(ErrorKind::InvalidOptions, format!("look for runs in `{}`", cwd.display()))
                 .with_source(error)
         })?;
-        let repository = Repository::discover(&absolute).await?;
-        let config = ConfigDir::of(&repository);
+        let (repository, config) = match Repository::discover(&absolute).await {
+            Ok(repository) => {
+                let config = ConfigDir::of(&repository);
+                (Some(repository), config)
+            }
+            Err(error) => {
+                let config = ConfigDir::in_folder(&absolute);
+                if fs::symlink_metadata(config.place_of(Kept::Runs)).is_err() {
+                    return Err(error);
+                }
+                (None, config)
+            }
+        };
         let folder = config.place_of(Kept::Runs);
         Ok(Self { repository, config, folder })
     }
 
     /// Returns the path of the folder `.sandcastle/` of the repository, which need not be there: that of the main work tree,
-    /// also when `cwd` is in another.
+    /// also when `cwd` is in another. Outside of a repository it is the one in `cwd`.
     #[must_use]
     pub fn config_dir(&self) -> &Path {
         self.config.path()
@@ -93,7 +108,7 @@ impl Runs {
     /// # Errors
     /// [`ErrorKind::Io`] when their folder cannot be read, [`ErrorKind::Git`] when git fails.
     pub async fn list(&self) -> Result<Vec<RunReport>> {
-        let all = self.read_all()?;
+        let all = self.of_agents()?;
         let in_use = in_use(&all);
         let mut ground = None;
         let mut reports = Vec::with_capacity(all.len());
@@ -105,7 +120,7 @@ impl Runs {
                 Ok(history) => {
                     let ground = match &mut ground {
                         Some(ground) => ground,
-                        none => none.insert(Ground::look(&self.repository, &self.config).await?),
+                        none => none.insert(self.ground().await?),
                     };
                     remains::found(&history, ground, &in_use).await
                 }
@@ -126,12 +141,12 @@ impl Runs {
         if let Some(report) = self.workflow(id) {
             return Ok(report);
         }
-        let all = self.read_all()?;
+        let all = self.of_agents()?;
         let in_use = in_use(&all);
         match self.find(all, id)? {
             Err(reason) => Ok(RunReport::unreadable(id.clone(), reason)),
             Ok(history) => {
-                let ground = Ground::look(&self.repository, &self.config).await?;
+                let ground = self.ground().await?;
                 Ok(remains::found(&history, &ground, &in_use).await)
             }
         }
@@ -151,7 +166,7 @@ impl Runs {
             return Err(Error::new(ErrorKind::InvalidOptions, message)
                 .with_hint("resume it; the runs of its agents are recovered like any other"));
         }
-        self.exists(&self.read_all()?, id)?;
+        self.exists(&self.of_agents()?, id)?;
         let _lock = self.lock().await?;
         let all = self.read_all()?;
         let (in_use, alive) = (in_use(&all), alive(&all));
@@ -164,7 +179,8 @@ impl Runs {
         }
         let mut saved = Saved::default();
         rescue::end_processes(&history, &alive, &mut saved).await;
-        for brought in enclosures::bring_back(&self.config, &self.repository, Some(id), Removal::Real).await {
+        for brought in enclosures::bring_back(&self.config, self.repository()?, Some(id), Removal::Real).await
+        {
             saved.left_in_place.extend(match brought {
                 Brought::Home(what, notes) => {
                     notes.into_iter().map(|note| format!("{what}: {note}")).collect()
@@ -172,7 +188,7 @@ impl Runs {
                 Brought::Kept(what, why) => vec![format!("{what}: {why}")],
             });
         }
-        let ground = Ground::look(&self.repository, &self.config).await?;
+        let ground = self.ground().await?;
         rescue::save(&history, &ground, &in_use, &mut saved).await?;
         let mut run = remains::found(&history, &ground, &in_use).await;
         if !run.recovered {
@@ -217,20 +233,20 @@ impl Runs {
         let mut cleaned = Cleaned::default();
         let is_workflow = only.is_some_and(|id| self.workflow(id).is_some());
         if let Some(id) = only.filter(|_| !is_workflow) {
-            self.exists(&self.read_all()?, id)?;
+            self.exists(&self.of_agents()?, id)?;
         }
         let _lock = self.lock().await?;
         for report in self.workflows()?.filter(|report| only.is_none_or(|only| *only == report.id)) {
             let folder = self.folder.join(report.id.as_str());
             workflow::clean(&report, &folder, (removal, force), &mut cleaned)?;
         }
-        if is_workflow {
+        if is_workflow || self.repository.is_none() {
             return Ok(cleaned);
         }
         let all = self.read_all()?;
         let (in_use, alive) = (in_use(&all), alive(&all));
         let unnamed = Unnamed::beside(&all, &self.folder);
-        for brought in enclosures::bring_back(&self.config, &self.repository, only, removal).await {
+        for brought in enclosures::bring_back(&self.config, self.repository()?, only, removal).await {
             let all_is_here = "all that was done in it is in the repository";
             let (list, what, why) = match brought {
                 Brought::Home(what, _) => (&mut cleaned.removed, what, all_is_here.to_owned()),
@@ -243,7 +259,7 @@ impl Runs {
                 continue;
             }
             // Each run is looked at anew: what was removed for the one before is gone.
-            let ground = Ground::look(&self.repository, &self.config).await?;
+            let ground = self.ground().await?;
             let folder = self.folder.join(id.as_str());
             let mut cleaner =
                 Cleaner { ground: &ground, removal, force, busy: HashMap::new(), cleaned: &mut cleaned };
@@ -266,9 +282,32 @@ impl Runs {
             }
         }
         if only.is_none() {
-            unnamed.clean(&self.repository, removal, &mut cleaned).await?;
+            unnamed.clean(self.repository()?, removal, &mut cleaned).await?;
         }
         Ok(cleaned)
+    }
+
+    /// Returns the repository.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`] when there is none.
+    fn repository(&self) -> Result<&Repository> {
+        self.repository.as_ref().ok_or_else(|| {
+            let folder = self.config.path().display();
+            Error::new(
+                ErrorKind::Git,
+                format!("look after what agents left in `{folder}`: it is in no repository"),
+            )
+        })
+    }
+
+    async fn ground(&self) -> Result<Ground> {
+        Ground::look(self.repository()?, &self.config).await
+    }
+
+    /// Reads all journals, the oldest first. Outside of a repository no agent ran, whatever lies there.
+    fn of_agents(&self) -> Result<Vec<Read>> {
+        if self.repository.is_some() { self.read_all() } else { Ok(Vec::new()) }
     }
 
     /// Looks at the run of a workflow; `None` if it is none of one.
@@ -297,14 +336,11 @@ impl Runs {
 
     /// Lists all runs, the oldest first.
     fn ids(&self) -> Result<Vec<RunId>> {
-        let unreadable = |error| {
-            Error::new(ErrorKind::Io, format!("read the runs in `{}`", self.folder.display()))
+        let unreadable = |error: std::io::Error| {
+            Error::new(ErrorKind::Io, format!("read the runs in `{}`: {error}", self.folder.display()))
                 .with_source(error)
         };
-        if fs::symlink_metadata(&self.folder).is_ok_and(|metadata| metadata.is_symlink()) {
-            return Err(unreadable(std::io::Error::other("the folder is a symbolic link")));
-        }
-        shelf::ids(&self.folder).map_err(unreadable)
+        self.config.refuse_links(Kept::Runs).and_then(|()| shelf::ids(&self.folder)).map_err(unreadable)
     }
 
     fn find(&self, all: Vec<Read>, id: &RunId) -> Result<Result<History, String>> {
@@ -326,7 +362,7 @@ impl Runs {
 
     /// Waits until nobody else recovers or cleans.
     async fn lock(&self) -> Result<Lock> {
-        Lock::of_care(&self.repository, "look after runs", PATIENCE).await
+        Lock::of_care(&self.config, "look after runs", PATIENCE).await
     }
 }
 

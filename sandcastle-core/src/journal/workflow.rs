@@ -7,7 +7,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,8 @@ pub struct WorkflowLeft {
     pub status: String,
     /// Whether there is something to go on with.
     pub can_be_resumed: bool,
+    /// The document that it was read from; `None` if it was built by a program.
+    pub file: Option<PathBuf>,
     /// The steps that had begun, in that order.
     pub steps: Vec<WorkflowStepLeft>,
 }
@@ -74,12 +76,15 @@ pub(crate) struct WorkflowHead {
     pub(crate) name: String,
     /// The folder that it was run in.
     pub(crate) cwd: StoredPath,
+    /// The document, if it was read from a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<StoredPath>,
 }
 
 #[cfg(feature = "workflow")]
 impl WorkflowHead {
     /// Begins a record of this process.
-    pub(crate) fn of(run: &RunId, name: &str, cwd: &Path) -> Self {
+    pub(crate) fn of(run: &RunId, name: &str, cwd: &Path, file: Option<&Path>) -> Self {
         Self {
             workflow: WORKFLOW_VERSION,
             run: run.to_string(),
@@ -88,6 +93,7 @@ impl WorkflowHead {
             owner: ProcessIdentity::own(),
             name: name.to_owned(),
             cwd: cwd.into(),
+            file: file.map(Into::into),
         }
     }
 }
@@ -100,6 +106,7 @@ struct Seen {
     status: Option<String>,
     error: Option<String>,
     owner: Option<ProcessIdentity>,
+    file: Option<StoredPath>,
 }
 
 /// Tells whether the folder of a run is that of a workflow.
@@ -214,6 +221,7 @@ impl History {
             ("resumed", _) => {
                 self.ended = None;
                 head.owner = seen.owner.unwrap_or_else(|| head.owner.clone());
+                head.file = seen.file.or_else(|| head.file.take());
                 return;
             }
             ("step-started", _) => "running".to_owned(),
@@ -260,6 +268,7 @@ impl History {
             damaged_lines,
             workflow: Some(WorkflowLeft {
                 can_be_resumed: !is_running && !is_over(&status),
+                file: head.file.map(|file| file.to_path_buf()),
                 status,
                 steps: self.steps,
             }),

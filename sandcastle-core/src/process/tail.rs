@@ -42,6 +42,18 @@ impl Tail {
         String::from_utf8_lossy(kept).into_owned()
     }
 
+    /// Tells whether more was pushed than is kept.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.total > self.limit as u64
+    }
+
+    /// Returns how many of the last bytes are kept.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Returns how many bytes were pushed.
     #[must_use]
     pub fn total(&self) -> u64 {

@@ -230,7 +230,12 @@ fn masked<'e>(event: &'e RunEvent, secrets: &Secrets) -> Cow<'e, RunEvent> {
         }
     };
     match &mut masked {
-        RunEvent::AttemptFailed { message, .. } | RunEvent::Warning { message } => mask(message),
+        RunEvent::AttemptFailed { message, problems, .. } => {
+            mask(message);
+            let texts = problems.iter_mut().flat_map(|problem| [&mut problem.path, &mut problem.message]);
+            texts.for_each(mask);
+        }
+        RunEvent::Warning { message } => mask(message),
         RunEvent::HookStarted { command, .. }
         | RunEvent::HookEnded { command, .. }
         | RunEvent::Expanded { command, .. } => mask(command),

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::budget::Spent;
 use crate::event::AgentEvent;
 use crate::id::{BranchName, SessionId};
+use crate::output::Problem;
 use crate::strategy::StrategyChoice;
 use crate::work::{self, AttemptOutcome, Exit, Usage};
 
@@ -135,6 +136,8 @@ pub enum RunEvent {
         outcome: AttemptOutcome,
         /// What is wrong, in one line.
         message: String,
+        /// What is wrong with the answer, with its places; empty where the attempt failed by something else.
+        problems: Vec<Problem>,
         /// How many retries are left; 0 when the run ends here.
         remaining: u32,
     },

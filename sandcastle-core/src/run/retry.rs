@@ -178,6 +178,7 @@ impl<'a> Attempts<'a> {
             number: attempt.number,
             outcome: attempt.outcome,
             message: error.to_string(),
+            problems: error.problems.clone(),
             remaining: if next.is_some() { self.retries_left } else { 0 },
         });
         ledger.work.attempts.push(attempt);
@@ -208,6 +209,7 @@ impl<'a> Attempts<'a> {
             number: attempt.number,
             outcome: attempt.outcome,
             message: error.to_string(),
+            problems: Vec::new(),
             remaining: if may_go_on { self.retries_left.saturating_add(1) } else { 0 },
         });
         ledger.work.attempts.push(attempt);
@@ -257,6 +259,7 @@ impl<'a> Attempts<'a> {
             number: attempt.number,
             outcome: attempt.outcome,
             message: error.to_string(),
+            problems: Vec::new(),
             remaining: if again { self.retries_left } else { 0 },
         });
         ledger.work.attempts.push(attempt);

@@ -19,6 +19,8 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use self::automaton::Automaton;
 use self::forms::Origin;
 pub use self::masker::Masker;
@@ -137,6 +139,27 @@ impl Secrets {
         masker.push(text, &mut shown);
         masker.finish_cut(&mut shown);
         if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
+    }
+
+    /// Puts a mask over every secret in the texts of a value, the names of its fields among them.
+    pub fn mask_value(&self, value: &mut Value) {
+        match value {
+            _ if self.is_empty() => {}
+            Value::String(text) => {
+                if let Cow::Owned(masked) = self.mask(text) {
+                    *text = masked;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.mask_value(item)),
+            Value::Object(fields) => {
+                fields.values_mut().for_each(|field| self.mask_value(field));
+                if fields.keys().any(|name| matches!(self.mask(name), Cow::Owned(_))) {
+                    let named = std::mem::take(fields).into_iter();
+                    *fields = named.map(|(name, field)| (self.mask(&name).into_owned(), field)).collect();
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
     }
 
     /// Puts a mask over every secret in the words of an error: its message, its hints and its causes.

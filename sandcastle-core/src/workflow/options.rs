@@ -150,8 +150,8 @@ impl WorkflowOptions {
         self
     }
 
-    /// Decides in advance what a step will ask; nobody is asked then. In a run that is resumed it counts for more than what was
-    /// decided before.
+    /// Decides in advance what a step will ask; nobody is asked then. In a run that is resumed, what was decided before stands:
+    /// another decision about the same step is refused.
     pub fn decide(mut self, step: impl Into<String>, decision: Decision) -> Self {
         self.decisions.push((StepName::of(step), decision));
         self

@@ -10,11 +10,15 @@ use serde_json::{Map, Value};
 use super::options::ApprovalRequest;
 use crate::error::Error;
 use crate::id::{BranchName, RunId};
+use crate::secret::Secrets;
 use crate::strategy::AnswerGuarantee;
 use crate::work::{Commit, Usage};
 
 /// Holds what a workflow gave, and what each of its steps did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+///
+/// It is data, and not masked: what a command printed is in it as it was printed. Before it is shown to anybody, or written where
+/// others read, [`secrets`](Self::secrets) masks it.
+#[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct WorkflowResult {
     /// Its run, by which it is resumed.
@@ -32,6 +36,8 @@ pub struct WorkflowResult {
     pub usage: Usage,
     /// Things that went wrong without failing the workflow.
     pub warnings: Vec<String>,
+    #[serde(skip)]
+    pub(crate) secrets: Secrets,
 }
 
 /// Says how a workflow ended that did not fail.
@@ -76,6 +82,12 @@ pub struct StepRecord {
     /// What was wrong with the answers that were not accepted, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<String>,
+    /// Whether a command printed more on its standard output than is kept; then `stdout` is only the end of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stdout_truncated: bool,
+    /// The same of its standard error.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stderr_truncated: bool,
     /// Why it failed, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -128,6 +140,22 @@ impl WorkflowResult {
         self.status == WorkflowStatus::Completed
     }
 
+    /// Returns what is masked in events and errors of the run: declared secrets, and the values of variables whose names look
+    /// secret, of this process, of the workflow and of its steps.
+    ///
+    /// ```no_run
+    /// # use sandcastle_core as sandcastle;
+    /// # fn show(result: &sandcastle::workflow::WorkflowResult) {
+    /// let mut shown = serde_json::json!(result);
+    /// result.secrets().mask_value(&mut shown);
+    /// println!("{shown}");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
     /// Returns the record of a step.
     #[must_use]
     pub fn step(&self, name: &str) -> Option<&StepRecord> {
@@ -136,6 +164,8 @@ impl WorkflowResult {
 }
 
 /// Says which step failed a workflow, and what there is to go on with. Its source is the error of that step.
+///
+/// The outputs in it are data and not masked, see [`WorkflowResult`].
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct WorkflowFailure {
@@ -151,7 +181,17 @@ pub struct WorkflowFailure {
     /// What all of them used.
     pub usage: Usage,
     #[serde(skip)]
+    pub(crate) secrets: Secrets,
+    #[serde(skip)]
     pub(crate) cause: Option<Arc<Error>>,
+}
+
+impl WorkflowFailure {
+    /// Returns what is masked in events and errors of the run, as [`WorkflowResult::secrets`] does.
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
 }
 
 impl fmt::Display for WorkflowFailure {

@@ -7,6 +7,7 @@ use crate::agent::Agent;
 use crate::error::Result;
 use crate::model::Model;
 use crate::sandbox::SandboxProvider;
+use crate::strategy::OutputStrategy;
 
 /// Makes what a workflow names.
 ///
@@ -44,6 +45,9 @@ pub struct ModelSpec {
     pub api_key: Option<String>,
     /// Where the service is, if it is not where it usually is.
     pub base_url: Option<String>,
+    /// Which of [`Native`](OutputStrategy::Native) and [`ForcedTool`](OutputStrategy::ForcedTool) the service can be held to,
+    /// by the word of whoever names it. If none is named, what is known of the service counts.
+    pub supports: Vec<OutputStrategy>,
     /// How long the service may be silent.
     pub timeout: Option<Duration>,
 }
@@ -72,7 +76,14 @@ impl ModelSpec {
     /// Names a model of a service.
     #[must_use]
     pub fn new(provider: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { provider: provider.into(), name: name.into(), api_key: None, base_url: None, timeout: None }
+        Self {
+            provider: provider.into(),
+            name: name.into(),
+            api_key: None,
+            base_url: None,
+            supports: Vec::new(),
+            timeout: None,
+        }
     }
 }
 

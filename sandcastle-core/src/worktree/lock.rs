@@ -143,8 +143,8 @@ impl Lock {
     ///
     /// # Errors
     /// As [`Lock::acquire`].
-    pub(crate) async fn of_care(repository: &Repository, what: &str, limit: Duration) -> Result<Self> {
-        let folder = ConfigDir::of(repository).make(Kept::Locks)?;
+    pub(crate) async fn of_care(config: &ConfigDir, what: &str, limit: Duration) -> Result<Self> {
+        let folder = config.make(Kept::Locks)?;
         Self::acquire(&folder.join("care.lock"), what, limit).await
     }
 

@@ -70,13 +70,22 @@ impl Failure {
 
     /// A failure of something that was not begun: whatever a check at its entry found.
     pub(crate) fn at_entry(error: &Error) -> Self {
-        let exit = if error.kind() == ErrorKind::Git { Exit::Usage } else { exit_of(error) };
-        Self { exit, ..Self::of_run(error, &Next::default()) }
+        Self { exit: exit_at_entry(error), ..Self::of_run(error, &Next::default()) }
+    }
+
+    /// The same of a document, whose author knows keys and no flags.
+    pub(crate) fn of_document(error: &Error) -> Self {
+        Self { exit: exit_at_entry(error), ..Self::of_library(error, KEYS, &Next::default()) }
     }
 
     /// A failure of the library; of a run, with what that had done by then and what there is to go on with.
     pub(crate) fn of_run(error: &Error, next: &Next) -> Self {
-        let hints: Vec<String> = error.hints().iter().map(|hint| in_flags(hint)).collect();
+        Self::of_library(error, FLAGS, next)
+    }
+
+    /// A failure of the library, with its hints in these words.
+    fn of_library(error: &Error, words: Words, next: &Next) -> Self {
+        let hints: Vec<String> = error.hints().iter().map(|hint| in_words(hint, words)).collect();
         let mut json = described(error, &hints);
         if let Some(work) = error.work()
             && let Value::Object(work) = json!(work)
@@ -109,9 +118,11 @@ impl Failure {
     pub(crate) fn of_workflow(error: &Error, ended: &WorkflowFailure, resume: &str) -> Self {
         // How to go on is said by the command line that does it.
         let hints = error.hints().iter().filter(|hint| !hint.contains(ended.run_id.as_str()));
-        let hints: Vec<String> = hints.map(|hint| in_keys(hint)).collect();
-        let mut json = described(error, &hints);
-        json.insert("resume_command".into(), json!(resume));
+        let hints: Vec<String> = hints.map(|hint| in_words(hint, KEYS)).collect();
+        let (mut json, mut beside) = (Value::Object(described(error, &hints)), json!(ended));
+        ended.secrets().mask_value(&mut json);
+        ended.secrets().mask_value(&mut beside);
+        json["resume_command"] = json!(resume);
         let mut lines = Lines::default();
         lines.all("hint", hints.iter());
         for record in ended.trace.iter().filter(|record| !record.commits.is_empty()) {
@@ -119,13 +130,16 @@ impl Failure {
             lines.commits(&record.commits);
         }
         lines.add("run", &ended.run_id);
+        let facts = format!("failed to {error}\n{}", lines.behind("  "));
+        let facts = ended.secrets().mask(&facts);
+        let mut lines = Lines::default();
         lines.add("go on", resume);
-        let beside = match json!(ended) {
-            Value::Object(ended) => ended,
+        let text = format!("{facts}\n{}", lines.behind("  "));
+        let beside = match beside {
+            Value::Object(beside) => beside,
             _ => Map::new(),
         };
-        let text = format!("failed to {error}\n{}", lines.behind("  "));
-        Self { exit: exit_of(error), text, json: Value::Object(json), beside }
+        Self { exit: exit_of(error), text, json, beside }
     }
 }
 
@@ -157,8 +171,11 @@ pub(crate) struct Next {
     pub(crate) resume: Option<String>,
 }
 
-/// What the library's hints call something, and what the command calls it.
-const FLAGS: &[(&str, &str)] = &[
+/// What the library's hints call something, and what somebody else calls it.
+type Words = &'static [(&'static str, &'static str)];
+
+/// What the command calls it.
+const FLAGS: Words = &[
     ("the type's `prompt_snippet()`", "what `sandcastle schema snippet` prints"),
     ("`Logging::file`, or use `Logging::off`", "`--log`"),
     (
@@ -193,30 +210,30 @@ const FLAGS: &[(&str, &str)] = &[
     ("as the model", "with `--model`"),
     ("the strategy `auto` or `tag`", "`--strategy auto` or `--strategy tag`"),
     ("the strategy `tag`", "`--strategy tag`"),
+    ("aim at another one with `.host(url)`", "name another one with `DOCKER_HOST` in the environment"),
+    ("aim at another one with `.context(name)`", "name another one with `CONTAINER_HOST` in the environment"),
 ];
 
-/// What the library's hints call something, and what the document of a workflow calls it.
-const KEYS: &[(&str, &str)] = &[
+/// What the document of a workflow calls it: most options are keys of the same name there.
+const KEYS: Words = &[
     ("`total_timeout`, or resume the session to go on", "`timeout`"),
     ("`, or resume the session to go on with a new budget", "`"),
     ("name another model with `alternate`", "have it called again with `transport_retries`"),
     ("the strategy `merge_to_head` or `branch`", "`branch: merge-to-head`, or the name of a branch"),
     ("the branch strategy `merge_to_head`", "`branch: merge-to-head`"),
     ("`RunOptions::env`", "`env`"),
+    ("aim at another one with `.host(url)`", "name another one with `DOCKER_HOST` in the environment"),
+    ("aim at another one with `.context(name)`", "name another one with `CONTAINER_HOST` in the environment"),
 ];
 
-/// Says a hint of the library in the words of somebody who types flags.
-fn in_flags(hint: &str) -> String {
-    in_words(hint, FLAGS)
-}
-
-/// Says a hint of the library in the words of somebody who writes a document: most options are keys of the same name there.
-fn in_keys(hint: &str) -> String {
-    in_words(hint, KEYS)
-}
-
-fn in_words(hint: &str, words: &[(&str, &str)]) -> String {
+/// Says a hint of the library in the words of somebody who types flags, or writes a document.
+fn in_words(hint: &str, words: Words) -> String {
     words.iter().fold(hint.to_owned(), |hint, (option, word)| hint.replace(option, word))
+}
+
+/// Nothing was begun, so that there is no repository is a matter of how the command was called.
+fn exit_at_entry(error: &Error) -> Exit {
+    if error.kind() == ErrorKind::Git { Exit::Usage } else { exit_of(error) }
 }
 
 fn exit_of(error: &Error) -> Exit {

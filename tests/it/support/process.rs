@@ -58,6 +58,12 @@ impl Invocation {
         }
     }
 
+    /// Starts the program in another folder.
+    pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.folder);
+        self
+    }
+
     /// Lets the program run for longer than others before its test fails.
     pub(crate) fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

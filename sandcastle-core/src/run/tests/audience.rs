@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::config::ConfigDir;
 use crate::event::{FailureKind, StopReason, UsageScope};
+use crate::output::Problem;
 use crate::run::log::LogName;
 use crate::run::logging::Logging;
 use crate::work::{AttemptOutcome, Usage};
@@ -80,6 +81,7 @@ fn case_181_a_secret_is_in_no_log_and_no_event() {
             number: 1,
             outcome: AttemptOutcome::JsonParse,
             message: detail(),
+            problems: vec![Problem::new(detail(), detail())],
             remaining: 0,
         },
         text("s3cr"),

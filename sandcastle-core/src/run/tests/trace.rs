@@ -96,6 +96,7 @@ fn what_an_agent_says_is_told_at_no_level() {
                 number: 1,
                 outcome: AttemptOutcome::Missing,
                 message: said(),
+                problems: Vec::new(),
                 remaining: 2,
             },
             RunEvent::Merged {

@@ -7,6 +7,8 @@ mod text;
 mod variable;
 mod walk;
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 pub(crate) use self::output::{MAX_NAME, RESERVED, gate_request, tag_of};
@@ -48,6 +50,8 @@ pub struct Workflow {
     pub(crate) outputs: Vec<(String, Text)>,
     /// The text that it was read from, by which a record knows whether it still is the same.
     pub(crate) source: Option<String>,
+    /// The file that it was read from, by which it can be named again.
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// Tells which rules a workflow follows.
@@ -104,6 +108,7 @@ impl Workflow {
             steps: Vec::new(),
             outputs: Vec::new(),
             source: None,
+            file: None,
         }
     }
 

@@ -49,6 +49,10 @@ impl Step {
             facts["branch"] = json!({ "type": "string" });
             facts["commits"] = json!({ "type": "array", "items": { "type": "string" } });
         }
+        if matches!(self.kind, StepKind::Tool(_)) {
+            facts["stdout_truncated"] = json!({ "type": "boolean" });
+            facts["stderr_truncated"] = json!({ "type": "boolean" });
+        }
         closed(&facts)
     }
 }

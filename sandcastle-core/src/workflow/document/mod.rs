@@ -78,7 +78,10 @@ impl Workflow {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = Folder(folder.unwrap_or(FilePath::new(".")));
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let (workflow, findings) = Self::read_yaml(&text, &name, &folder);
+        let (mut workflow, findings) = Self::read_yaml(&text, &name, &folder);
+        if let Some(workflow) = &mut workflow {
+            workflow.file = std::path::absolute(path).ok();
+        }
         accepted(workflow, findings, &what)
     }
 

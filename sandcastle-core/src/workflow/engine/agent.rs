@@ -1,7 +1,8 @@
 //! A step that runs a coding agent: its options become a run, and what that gives becomes an output.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ use crate::output::{OutputSpec, Snippet};
 use crate::run::{self, RunEvent, RunOptions, RunResult};
 use crate::sandbox::SandboxProvider;
 use crate::strategy::OutputStrategy;
-use crate::work::{AttemptOutcome, Work};
+use crate::work::{Attempt, AttemptOutcome, Work};
 use crate::worktree::BranchStrategy;
 
 /// Checks what an agent can be asked, as far as that is known before anything is rendered.
@@ -57,17 +58,21 @@ pub(super) async fn run(
     }
     let options = options_of(step, kind, (agent, sandbox)).prompt(prompt).cwd(&stage.folder);
     let options = rendered(stage, kind, options)?;
-    let options = heard(stage, step, options).cancel(stage.stop.clone());
+    let refusals = Refusals::default();
+    let options = heard(stage, step, options, &refusals).cancel(stage.stop.clone());
     let options = stage.declared_secrets.iter().fold(options, RunOptions::secret);
     match &equipment.spec {
         None => {
-            let result = run::run(options).await.map_err(|error| broken(error, deed))?;
+            let result = run::run(options).await.map_err(|error| broken(error, &refusals, deed))?;
             note(stage, step, &result, deed);
+            deed.rejected = refusals.of(&result.attempts);
             Ok(json!({ "text": result.text, "branch": result.branch.as_str(), "commits": deed.shas() }))
         }
         Some(spec) => {
-            let result = run::run_spec(options, spec.clone()).await.map_err(|error| broken(error, deed))?;
+            let result =
+                run::run_spec(options, spec.clone()).await.map_err(|error| broken(error, &refusals, deed))?;
             note(stage, step, &result, deed);
+            deed.rejected = refusals.of(&result.attempts);
             Ok(result.output)
         }
     }
@@ -106,24 +111,50 @@ fn rendered(stage: &Stage<'_>, kind: &AgentStep, options: RunOptions) -> Result<
         options = options.copy_to_worktree([stage.render_text(path, "copy_to_worktree")?]);
     }
     for (name, value) in &kind.env {
-        options = options.env(name, OsString::from(stage.render_text(value, "env")?));
+        let value = stage.render_text(value, "env")?;
+        stage.audience.learn([(name.as_str(), value.as_str())])?;
+        options = options.env(name, OsString::from(value));
     }
     Ok(options)
 }
 
 /// Has what the agent does told.
-fn heard(stage: &Stage<'_>, step: &Step, options: RunOptions) -> RunOptions {
+fn heard(stage: &Stage<'_>, step: &Step, options: RunOptions, refusals: &Refusals) -> RunOptions {
     let (audience, step) = (Arc::clone(&stage.audience), step.name.to_string());
+    let refusals = refusals.clone();
     options.on_event(move |event| {
         audience.tell(WorkflowEvent::Agent { step: step.clone(), event: Box::new(event.clone()) });
-        if let RunEvent::AttemptFailed { message, remaining, outcome, .. } = event
-            && *remaining > 0
-            && is_of_the_answer(*outcome)
-        {
-            let problems = vec![message.clone()];
-            audience.tell(WorkflowEvent::StepRetried { step: step.clone(), problems });
+        let RunEvent::AttemptFailed { number, message, problems, remaining, outcome } = event else { return };
+        if !is_of_the_answer(*outcome) {
+            return;
+        }
+        let is_about_a_value = matches!(outcome, AttemptOutcome::SchemaValidate | AttemptOutcome::Rejected);
+        let mut located = wording::located(problems, is_about_a_value);
+        if located.is_empty() {
+            located.push(message.clone());
+        }
+        refusals.note(*number, located.join("; "));
+        if *remaining > 0 {
+            audience.tell(WorkflowEvent::StepRetried { step: step.clone(), problems: located });
         }
     })
+}
+
+/// What was wrong with the answers that were not accepted, by the numbers of the attempts, in the words of workflows.
+#[derive(Clone, Default)]
+struct Refusals(Arc<Mutex<HashMap<u32, String>>>);
+
+impl Refusals {
+    fn note(&self, attempt: u32, said: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(attempt, said);
+    }
+
+    /// Words the attempts that failed, a line each.
+    fn of(&self, attempts: &[Attempt]) -> Vec<String> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = |attempt: &Attempt| known.get(&attempt.number).or(attempt.message.as_ref()).cloned();
+        attempts.iter().filter_map(line).collect()
+    }
 }
 
 /// Tells whether an attempt failed by its answer, and not on the way to it.
@@ -135,7 +166,6 @@ fn is_of_the_answer(outcome: AttemptOutcome) -> bool {
 /// Notes what a run did.
 fn note<O>(stage: &Stage<'_>, step: &Step, result: &RunResult<O>, deed: &mut Deed) {
     deed.attempts = u32::try_from(result.attempts.len()).unwrap_or(u32::MAX);
-    deed.rejected = result.attempts.iter().filter_map(|attempt| attempt.message.clone()).collect();
     deed.answer_guarantee = result.answer_guarantee;
     deed.branch = Some(result.branch.to_string());
     deed.commits = result.commits.iter().map(NotedCommit::from).collect();
@@ -148,9 +178,10 @@ fn note<O>(stage: &Stage<'_>, step: &Step, result: &RunResult<O>, deed: &mut Dee
 }
 
 /// Notes what a run did that failed, and words why.
-fn broken(error: Error, deed: &mut Deed) -> Fault {
+fn broken(error: Error, refusals: &Refusals, deed: &mut Deed) -> Fault {
     if let Some(work) = error.work() {
         note_work(work, deed);
+        deed.rejected = refusals.of(&work.attempts);
     }
     let answers = error
         .work()
@@ -169,7 +200,6 @@ fn broken(error: Error, deed: &mut Deed) -> Fault {
 
 fn note_work(work: &Work, deed: &mut Deed) {
     deed.attempts = u32::try_from(work.attempts.len()).unwrap_or(u32::MAX);
-    deed.rejected = work.attempts.iter().filter_map(|attempt| attempt.message.clone()).collect();
     deed.branch = work.branch.as_ref().map(ToString::to_string);
     deed.commits = work.commits.iter().map(NotedCommit::from).collect();
     deed.run = work.run_id.as_ref().map(ToString::to_string);

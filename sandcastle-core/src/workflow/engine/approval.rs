@@ -80,16 +80,16 @@ impl Stage<'_> {
         let name = step.name.as_str();
         let given = self.decisions.get(name).filter(|decision| **decision != Decision::Later).cloned();
         let known = self.past.as_ref().and_then(|past| past.decided.get(name));
-        let decision = match (given, known) {
-            (Some(given), _) => given,
-            (None, Some(known)) => return Ok(repeated(known)),
+        let decision = match (known, given) {
+            (Some(known), _) => return Ok(repeated(known)),
+            (None, Some(given)) => given,
             (None, None) => {
                 self.tell(WorkflowEvent::ApprovalAsked { request: request.clone() });
                 let Some(ask) = &self.approver else { return Ok(Decision::Later) };
                 tokio::select! {
                     biased;
                     () = self.stop.cancelled() => return Err(Halt::Cancelled),
-                    decision = ask(request.clone()) => decision,
+                    decision = ask(self.audience.shown(request)) => decision,
                 }
             }
         };

@@ -8,11 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
-
 use super::super::event::WorkflowEvent;
 use super::super::options::{ApprovalReason, ApprovalRequest, Callback};
 use super::super::outcome::StepRecord;
+use super::discretion::Discretion;
+use crate::error::Result;
 use crate::model::ModelPiece;
 use crate::model_run::ModelRunEvent;
 use crate::secret::{Masker, Secrets};
@@ -20,23 +20,38 @@ use crate::secret::{Masker, Secrets};
 /// Those who are told.
 pub(super) struct Audience {
     callback: Option<Callback>,
-    secrets: Secrets,
+    discretion: Discretion,
     panicked: AtomicBool,
 }
 
 impl Audience {
-    pub(super) fn new(callback: Option<Callback>, secrets: Secrets) -> Self {
-        Self { callback, secrets, panicked: AtomicBool::new(false) }
+    pub(super) fn new(callback: Option<Callback>, discretion: Discretion) -> Self {
+        Self { callback, discretion, panicked: AtomicBool::new(false) }
     }
 
-    /// Returns what is masked.
-    pub(super) fn secrets(&self) -> &Secrets {
-        &self.secrets
+    /// Returns what is masked by now.
+    pub(super) fn secrets(&self) -> Secrets {
+        self.discretion.secrets()
+    }
+
+    /// Masks the variables that a step is given, too, as far as their names look secret.
+    ///
+    /// # Errors
+    /// As [`Secrets::of`].
+    pub(super) fn learn<'v>(&self, variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Result<()> {
+        self.discretion.learn(variables)
     }
 
     /// Hides secrets in a text.
     pub(super) fn hide(&self, text: &str) -> String {
-        self.secrets.mask(text).into_owned()
+        self.secrets().mask(text).into_owned()
+    }
+
+    /// Returns a question as somebody is shown it.
+    pub(super) fn shown(&self, request: &ApprovalRequest) -> ApprovalRequest {
+        let mut shown = request.clone();
+        mask_request(&self.secrets(), &mut shown);
+        shown
     }
 
     pub(super) fn has_panicked(&self) -> bool {
@@ -46,67 +61,59 @@ impl Audience {
     /// Tells it.
     pub(super) fn tell(&self, mut event: WorkflowEvent) {
         let Some(function) = self.callback.as_ref().filter(|_| !self.has_panicked()) else { return };
-        if !self.secrets.is_empty() {
-            self.mask(&mut event);
+        let secrets = self.secrets();
+        if !secrets.is_empty() {
+            mask(&secrets, &mut event);
         }
         if catch_unwind(AssertUnwindSafe(|| function(&event))).is_err() {
             self.panicked.store(true, Ordering::Relaxed);
         }
     }
+}
 
-    fn mask(&self, event: &mut WorkflowEvent) {
-        match event {
-            WorkflowEvent::Started { workflow: text, .. } | WorkflowEvent::Warning { message: text } => {
-                self.mask_text(text);
-            }
-            WorkflowEvent::Model { event, .. } => self.mask_model(event),
-            WorkflowEvent::StepRetried { problems, .. } => self.mask_all(problems),
-            WorkflowEvent::ApprovalAsked { request } => self.mask_request(request),
-            WorkflowEvent::StepEnded { record } => self.mask_record(record),
-            WorkflowEvent::StepStarted { .. } | WorkflowEvent::Agent { .. } | WorkflowEvent::Ended { .. } => {
-            }
+fn mask(secrets: &Secrets, event: &mut WorkflowEvent) {
+    match event {
+        WorkflowEvent::Started { workflow: text, .. } | WorkflowEvent::Warning { message: text } => {
+            mask_text(secrets, text);
         }
+        WorkflowEvent::Model { event, .. } => mask_model(secrets, event),
+        WorkflowEvent::StepRetried { problems, .. } => mask_all(secrets, problems),
+        WorkflowEvent::ApprovalAsked { request } => mask_request(secrets, request),
+        WorkflowEvent::StepEnded { record } => mask_record(secrets, record),
+        WorkflowEvent::StepStarted { .. } | WorkflowEvent::Agent { .. } | WorkflowEvent::Ended { .. } => {}
     }
+}
 
-    fn mask_model(&self, event: &mut ModelRunEvent) {
-        match event {
-            ModelRunEvent::CallFailed { message, .. }
-            | ModelRunEvent::AttemptFailed { message, .. }
-            | ModelRunEvent::Warning { message } => self.mask_text(message),
-            _ => {}
-        }
+fn mask_model(secrets: &Secrets, event: &mut ModelRunEvent) {
+    match event {
+        ModelRunEvent::CallFailed { message, .. }
+        | ModelRunEvent::AttemptFailed { message, .. }
+        | ModelRunEvent::Warning { message } => mask_text(secrets, message),
+        _ => {}
     }
+}
 
-    fn mask_request(&self, request: &mut ApprovalRequest) {
-        self.mask_text(&mut request.message);
-        if let ApprovalReason::Guardrail { output, .. } = &mut request.reason {
-            self.mask_value(output);
-        }
+fn mask_request(secrets: &Secrets, request: &mut ApprovalRequest) {
+    mask_text(secrets, &mut request.message);
+    if let ApprovalReason::Guardrail { output, .. } = &mut request.reason {
+        secrets.mask_value(output);
     }
+}
 
-    fn mask_record(&self, record: &mut StepRecord) {
-        record.output.iter_mut().for_each(|output| self.mask_value(output));
-        record.error.iter_mut().for_each(|error| self.mask_text(error));
-        self.mask_all(&mut record.rejected);
-    }
+fn mask_record(secrets: &Secrets, record: &mut StepRecord) {
+    record.output.iter_mut().for_each(|output| secrets.mask_value(output));
+    record.error.iter_mut().for_each(|error| mask_text(secrets, error));
+    record.commits.iter_mut().for_each(|commit| mask_text(secrets, &mut commit.subject));
+    mask_all(secrets, &mut record.rejected);
+}
 
-    fn mask_all(&self, texts: &mut [String]) {
-        texts.iter_mut().for_each(|text| self.mask_text(text));
-    }
+fn mask_all(secrets: &Secrets, texts: &mut [String]) {
+    texts.iter_mut().for_each(|text| mask_text(secrets, text));
+}
 
-    fn mask_text(&self, text: &mut String) {
-        if let Cow::Owned(hidden) = self.secrets.mask(text) {
-            *text = hidden;
-        }
-    }
-
-    fn mask_value(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => self.mask_text(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.mask_value(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.mask_value(field)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
+fn mask_text(secrets: &Secrets, text: &mut String) {
+    if let Cow::Owned(hidden) = secrets.mask(text) {
+        *text = hidden;
     }
 }
 
@@ -131,7 +138,7 @@ enum Voice {
 
 impl ModelTeller {
     pub(super) fn new(audience: &Arc<Audience>, step: &str) -> Self {
-        let held = Held { masker: Masker::new(audience.secrets()), voice: Voice::Answer };
+        let held = Held { masker: Masker::new(&audience.secrets()), voice: Voice::Answer };
         Self { audience: Arc::clone(audience), step: step.to_owned(), held: Mutex::new(held) }
     }
 

@@ -64,13 +64,14 @@ impl Stage<'_> {
         }
         self.tell(WorkflowEvent::Ended { status: word.to_owned() });
         let (trace, warnings) = self.drained();
-        Ok(WorkflowResult { run_id: self.run, status, output, usage: sum(&trace), trace, warnings })
+        let (usage, secrets) = (sum(&trace), self.audience.secrets());
+        Ok(WorkflowResult { run_id: self.run, status, output, usage, trace, warnings, secrets })
     }
 
     /// Makes the error of a run that failed. Who fails by mistake of the caller's after all has begun, fails as a step.
     fn failed(self, step: Option<String>, fault: Fault) -> Error {
-        let (said, cause) =
-            (self.audience.hide(&fault.said), run::masked(fault.error, self.audience.secrets()));
+        let secrets = self.audience.secrets();
+        let (said, cause) = (secrets.mask(&fault.said).into_owned(), run::masked(fault.error, &secrets));
         let name = &self.workflow.name;
         let message = match &step {
             Some(step) => format!("run the workflow `{name}`: the step `{step}` {said}"),
@@ -92,8 +93,8 @@ impl Stage<'_> {
             ..Work::default()
         };
         let usage = work.usage;
-        let failure =
-            WorkflowFailure { run_id: self.run, step, outputs, trace, usage, cause: Some(Arc::new(cause)) };
+        let cause = Some(Arc::new(cause));
+        let failure = WorkflowFailure { run_id: self.run, step, outputs, trace, usage, secrets, cause };
         error.with_work(work).with_source(failure)
     }
 

@@ -15,8 +15,9 @@ use super::super::expression::Scope;
 use super::super::finding::{Finding, Findings, Severity};
 use super::super::options::{Decision, WorkflowOptions};
 use super::super::providers::Providers;
-use super::super::record::{Given, Past, Record, describe, step_of};
+use super::super::record::{Given, Past, Record, Verdict, describe, step_of};
 use super::audience::Audience;
+use super::discretion::Discretion;
 use super::made::{Instrument, Made};
 use super::stage::{Props, Stage};
 use super::vars;
@@ -24,9 +25,13 @@ use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::RunId;
+use crate::journal::WorkflowHead;
+use crate::output::one_line;
 use crate::sandbox::{NoSandbox, SandboxProvider as _};
 use crate::secret::Secrets;
 
+/// A name that says that what it names is a key.
+const KEY: &str = "API_KEY";
 /// How many steps run at the same time unless it is said.
 const MAX_PARALLEL: usize = 4;
 
@@ -53,7 +58,7 @@ type Earlier = (RunId, Record, Past);
 /// Checks a run, and sets the stage for it; with what is doubtful.
 pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Result<(Stage<'_>, Vec<String>)> {
     let place = Place::of(workflow, &options).await?;
-    let secrets = Secrets::of(&options.secrets, variables(workflow))?;
+    let discretion = Discretion::of(options.secrets.clone(), variables(workflow))?;
     let (made, missing) = Made::of(workflow, options.providers.as_deref());
     let mut found = Found::in_workflow(workflow, &missing);
     found.in_options(workflow, &options, &place);
@@ -69,15 +74,16 @@ pub(super) async fn check(workflow: &Workflow, options: WorkflowOptions) -> Resu
         Some((run, _, past)) => gone_on_with(workflow, &options, run, past),
     };
     found.others.extend(wrong);
-    let mut doubts = found.refuse(workflow, &secrets)?;
+    discretion.learn_vars(&given.vars)?;
+    let mut doubts = found.refuse(workflow, &discretion.secrets())?;
     doubts.extend(uncorrected(&made, workflow));
     let (run, record, past) = recorded(workflow, &place, &given, earlier, &mut doubts).await?;
     let stage = Stage::new(Props {
         workflow,
         run,
         folder: place.folder,
-        declared_secrets: options.secrets,
-        audience: Audience::new(options.callback, secrets),
+        declared_secrets: options.secrets.into_iter().chain(keys(workflow)).collect(),
+        audience: Audience::new(options.callback, discretion),
         record,
         past,
         approver: options.approver,
@@ -170,22 +176,44 @@ impl Found {
 }
 
 /// The variables of this process. Those that the workflow names for keys have a name that says so, whatever theirs is.
-fn variables(workflow: &Workflow) -> impl Iterator<Item = (OsString, OsString)> {
+fn variables(workflow: &Workflow) -> Vec<(OsString, OsString)> {
     let keys: Vec<_> = workflow.key_variables().collect();
-    NoSandbox::new().inherited_env().into_iter().map(move |(name, value)| {
+    let inherited = NoSandbox::new().inherited_env().into_iter().map(|(name, value)| {
         let is_key = name.to_str().is_some_and(|name| keys.contains(&name));
-        (if is_key { "API_KEY".into() } else { name }, value)
-    })
+        (if is_key { KEY.into() } else { name }, value)
+    });
+    inherited.collect()
+}
+
+/// The keys that the workflow names, for agents: they cannot tell by the names of the variables.
+fn keys(workflow: &Workflow) -> Vec<String> {
+    let is_masked = |value: &String| Secrets::of([""; 0], [(KEY, value)]).is_ok_and(|it| !it.is_empty());
+    let keys = variables(workflow).into_iter().filter(|(name, _)| name == KEY);
+    keys.filter_map(|(_, value)| value.into_string().ok()).filter(is_masked).collect()
 }
 
 /// Words what a step cannot be done without.
 fn cannot_be_had(step: &Step, error: &Error) -> Finding {
-    let message = format!("the step `{}` cannot be done: failed to {error}", step.name);
+    let message = format!("the step `{}` cannot be done: failed to {}", step.name, with_causes(error));
     let finding = Finding::error(step.path.as_str(), step.place, message);
     match error.hints().first() {
         Some(hint) => finding.with_hint(hint.as_str()),
         None => finding,
     }
+}
+
+/// Words an error with its causes, in one line.
+fn with_causes(error: &Error) -> String {
+    let mut said = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let more = one_line(&error.to_string()).into_owned();
+        if !said.contains(more.as_str()) {
+            said = format!("{said}: {more}");
+        }
+        cause = error.source();
+    }
+    said
 }
 
 fn decisions_for_nobody(workflow: &Workflow, decisions: &[(StepName, Decision)]) -> Vec<Finding> {
@@ -225,6 +253,7 @@ fn gone_on_with(
         return (past.given.clone(), vec![Finding::error("", None, message)]);
     }
     let mut findings = given_twice(options, past);
+    findings.extend(decided_twice(&options.decisions, past));
     let now = describe(workflow);
     findings.extend(changed_since(workflow, past, &now));
     if now != past.document {
@@ -260,6 +289,28 @@ fn given_twice(options: &WorkflowOptions, past: &Past) -> Vec<Finding> {
     set.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| finding(name)).collect()
 }
 
+/// What somebody has decided stands: something may have followed from it.
+fn decided_twice(decisions: &[(StepName, Decision)], past: &Past) -> Vec<Finding> {
+    let finding = |(step, now): &(StepName, Decision)| {
+        let stands = past.decided.get(step.as_str())?;
+        let (verdict, note) = (stands.verdict.as_str(), &stands.remark);
+        let is_the_same = match (now, stands.verdict) {
+            (Decision::Approve { note: now }, Verdict::Approved)
+            | (Decision::Reject { note: now }, Verdict::Rejected) => now.is_empty() || now == note,
+            (Decision::Later, _) => true,
+            _ => false,
+        };
+        (!is_the_same).then(|| {
+            let note =
+                if note.is_empty() { String::new() } else { format!(" with the note `{}`", one_line(note)) };
+            let message =
+                format!("the step `{step}` was {verdict} in the run that is resumed{note}, and that stands");
+            Finding::error("", None, message).with_hint("leave the decision out, or begin a new run")
+        })
+    };
+    decisions.iter().filter_map(finding).collect()
+}
+
 /// A step that is done and has changed since would make an output count that it would not give any more.
 fn changed_since(workflow: &Workflow, past: &Past, now: &Value) -> Vec<Finding> {
     let changed = past.settled().filter(|(name, was)| step_of(now, name) != Some(*was));
@@ -283,8 +334,9 @@ async fn recorded(
     doubts: &mut Vec<String>,
 ) -> Result<(RunId, Record, Option<Past>)> {
     let Some((run, record, past)) = earlier else {
-        let (run, whose) = (RunId::generate(), (&*workflow.name, &*place.folder));
-        let record = Record::begin(&place.config, &run, whose, given, describe(workflow))?;
+        let (run, document) = (RunId::generate(), describe(workflow));
+        let head = WorkflowHead::of(&run, &workflow.name, &place.folder, workflow.file.as_deref());
+        let record = Record::begin(&place.config, head, given, document)?;
         return Ok((run, record, None));
     };
     // What was at work when the earlier process was killed must not be at work beside what is done now.
@@ -294,7 +346,7 @@ async fn recorded(
             "the process that had the run was killed: {left} processes that it left were ended"
         ));
     }
-    record.resumed(describe(workflow))?;
+    record.resumed(describe(workflow), workflow.file.as_deref())?;
     Ok((run, record, Some(past)))
 }
 

@@ -47,6 +47,7 @@ impl Stage<'_> {
     fn take_over(&self, step: &Step) -> bool {
         let done = self.past.as_ref().and_then(|past| past.done.get(step.name.as_str()));
         if let Some(done) = done {
+            self.learn_env(step);
             self.know(step, done.output.clone(), &done.deed, StepStatus::Resumed);
         }
         done.is_some()

@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::Model;
 use crate::output::OutputSpec;
 use crate::sandbox::SandboxProvider;
+use crate::strategy::OutputStrategy;
 
 /// What the steps work with, by their names.
 #[derive(Debug, Default)]
@@ -79,6 +80,21 @@ impl Made {
     }
 }
 
+/// Says in the words of a document that a strategy is not there. What a service can do is said there, so it is no matter of this
+/// machine.
+fn in_document(error: Error, kind: &ModelStep) -> Error {
+    let strategy =
+        kind.strategy.filter(|it| matches!(it, OutputStrategy::Native | OutputStrategy::ForcedTool));
+    match (strategy, &kind.model) {
+        (Some(strategy), ModelSource::Named(_)) if error.kind() == ErrorKind::InvalidOptions => {
+            Error::new(ErrorKind::InvalidWorkflow, error.to_string()).with_hint(format!(
+                "use the strategy `auto` or `tag`; or if the service can do it, say so in its model: `supports: [{strategy}]`"
+            ))
+        }
+        _ => error,
+    }
+}
+
 struct Maker<'p> {
     providers: Option<&'p dyn Providers>,
     /// Models that steps share.
@@ -101,7 +117,8 @@ impl Maker<'_> {
             ModelSource::Given(model) => Arc::clone(model),
             ModelSource::Named(spec) => self.model(spec)?,
         };
-        let choice = model::check(step, kind, &model, spec.as_ref())?;
+        let choice =
+            model::check(step, kind, &model, spec.as_ref()).map_err(|error| in_document(error, kind))?;
         let words = spec.as_ref().map(|spec| contract::words(spec, choice.as_ref()));
         Ok(Equipment { tool: Instrument::Model(model), spec, words })
     }

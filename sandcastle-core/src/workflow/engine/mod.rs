@@ -3,8 +3,8 @@
 //! `entry` checks all that can be checked before anything begins, with what the steps work with made (`made`) and their answers
 //! known (`contract`). Then `flow` goes through the steps: `work` does one, by way of `model`, `agent` or `tool`, and
 //! holds its answer against the threshold; `approval` asks somebody. All of them share a `stage`: what is known so far, who is
-//! told (`audience`), and the record, which has a step before the next one begins. `fault` is why it does not go on, in the
-//! words of `wording`, and `ending` what the caller gets.
+//! told (`audience`) and what nobody is (`discretion`), and the record, which has a step before the next one begins. `fault`
+//! is why it does not go on, in the words of `wording`, and `ending` what the caller gets.
 //!
 //! Nothing is spawned: dropping the run drops every step with all that it started.
 
@@ -12,6 +12,7 @@ mod agent;
 mod approval;
 mod audience;
 mod contract;
+mod discretion;
 mod ending;
 mod entry;
 mod fault;

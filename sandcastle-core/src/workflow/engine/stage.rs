@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::super::definition::{RESERVED, Step, StepKind, Text, Workflow};
+use super::super::definition::{AgentStep, RESERVED, Step, StepKind, Text, ToolStep, Workflow};
 use super::super::event::WorkflowEvent;
 use super::super::expression::{self, Scope};
 use super::super::options::{Approver, Decision};
@@ -111,6 +111,24 @@ impl<'w> Stage<'w> {
         rendered.map_err(|why| unreadable(text, what, &why))
     }
 
+    /// Learns what a step was given for its environment when it was done, since what it gave may show it.
+    pub(super) fn learn_env(&self, step: &Step) {
+        let (StepKind::Tool(ToolStep { env, .. }) | StepKind::Agent(AgentStep { env, .. })) = &step.kind
+        else {
+            return;
+        };
+        for (name, text) in env {
+            if let Ok(value) = self.render_text(text, "env")
+                && let Err(error) = self.audience.learn([(name.as_str(), value.as_str())])
+            {
+                self.warn(format!(
+                    "the variables of the step `{}` are not masked: failed to {error}",
+                    step.name
+                ));
+            }
+        }
+    }
+
     /// Gives the answer of an expression.
     pub(super) fn evaluate(&self, test: &Text) -> Result<bool, Fault> {
         let answer = expression::evaluate(test, self.workflow.version, &self.state().scope);
@@ -152,7 +170,7 @@ impl<'w> Stage<'w> {
             let values = &mut self.state().scope.values;
             values.insert(name.to_owned(), output);
             if let Some(facts) = values.get_mut("steps").and_then(Value::as_object_mut) {
-                facts.insert(name.to_owned(), deed.facts());
+                facts.insert(name.to_owned(), deed.facts(&step.kind));
             }
         }
         self.end(record);

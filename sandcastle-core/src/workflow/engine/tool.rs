@@ -5,7 +5,8 @@
 //! writes `--` before it. The command has what this process has as its environment, but for what would lead its git
 //! elsewhere. It is ended with everything it started when it is over, when its time is, and when the run is.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -29,6 +30,8 @@ const KEPT: usize = 1 << 20;
 /// The most characters of a command, and of what it printed, within a sentence.
 const SHOWN_COMMAND: usize = 200;
 const SHOWN_OUTPUT: usize = 600;
+/// The most characters of a path.
+const SHOWN_PATH: usize = 1000;
 /// What is added to the number of a signal to tell it as an exit code, as shells do.
 const KILLED: i32 = 128;
 
@@ -36,7 +39,7 @@ const KILLED: i32 = 128;
 struct Ended {
     exit: Exit,
     stdout: Tail,
-    stderr: String,
+    stderr: Tail,
 }
 
 /// Runs a command, and returns what it printed.
@@ -49,13 +52,14 @@ pub(super) async fn run(
     let program = program_of(stage, kind)?;
     let shown = shown(&program);
     let ended = ended(stage, &program, kind.timeout, &shown).await?;
+    note_cuts(stage, step, &ended, deed);
     if !ended.exit.is_success() && kind.on_failure == OnFailure::Fail {
         return Err(failed(&shown, &ended));
     }
     match &stage.made.of_step(step)?.spec {
         None => Ok(json!({
             "stdout": ended.stdout.text(),
-            "stderr": ended.stderr,
+            "stderr": ended.stderr.text(),
             "exit_code": match ended.exit {
                 Exit::Code(code) => code,
                 Exit::Signal(signal) => KILLED + signal,
@@ -65,6 +69,22 @@ pub(super) async fn run(
         Some(spec) => {
             deed.attempts = 1;
             read(spec, &ended.stdout).inspect_err(|fault| deed.rejected.push(fault.said.clone()))
+        }
+    }
+}
+
+/// Notes of which stream only the end is kept, and says so: a step that reads it would take that for all of it.
+fn note_cuts(stage: &Stage<'_>, step: &Step, ended: &Ended, deed: &mut Deed) {
+    deed.stdout_truncated = ended.stdout.is_cut();
+    deed.stderr_truncated = ended.stderr.is_cut();
+    for (name, tail) in [("stdout", &ended.stdout), ("stderr", &ended.stderr)] {
+        if tail.is_cut() {
+            stage.warn(format!(
+                "the step `{}`: its `{name}` is the last {} of {} bytes; have the command write the whole into a file",
+                step.name,
+                tail.limit(),
+                tail.total()
+            ));
         }
     }
 }
@@ -86,7 +106,9 @@ fn program_of(stage: &Stage<'_>, kind: &ToolStep) -> Result<Program, Fault> {
     program.removed_env.extend(DROPPED_VARIABLES.iter().map(Into::into));
     program.env.extend(stage.record.mark());
     for (name, value) in &kind.env {
-        program = program.env(name, stage.render_text(value, "env")?);
+        let value = stage.render_text(value, "env")?;
+        stage.audience.learn([(name.as_str(), value.as_str())])?;
+        program = program.env(name, value);
     }
     match &kind.stdin {
         None => Ok(program),
@@ -123,16 +145,14 @@ async fn ended(
     shown: &str,
 ) -> Result<Ended, Fault> {
     let start = Running::start(program);
-    let mut running = start.map_err(|error| {
-        Error::new(ErrorKind::WorkflowStep, format!("start `{shown}`: {error}")).with_source(error)
-    })?;
+    let mut running = start.map_err(|error| not_started(program, shown, error))?;
     let mut stdout = Tail::new(KEPT);
     let cut = tokio::select! {
         biased;
         ended = listen(&mut running, &mut stdout) => match ended {
             Ok(exit) => {
                 running.sweep().await;
-                return Ok(Ended { exit, stdout, stderr: running.stderr().text() });
+                return Ok(Ended { exit, stdout, stderr: running.stderr().clone() });
             }
             Err(error) => Error::new(ErrorKind::WorkflowStep, format!("wait for `{shown}`: {error}")).with_source(error),
         },
@@ -145,7 +165,48 @@ async fn ended(
     Err(cut.into())
 }
 
-async fn listen(running: &mut Running, stdout: &mut Tail) -> std::io::Result<Exit> {
+/// Says why a command did not start, and what to do.
+fn not_started(program: &Program, shown: &str, error: io::Error) -> Error {
+    let said = match unstartable(program, error.kind()) {
+        Some((why, hint)) => {
+            Error::new(ErrorKind::WorkflowStep, format!("start `{shown}`: {why}")).with_hint(hint)
+        }
+        None => Error::new(ErrorKind::WorkflowStep, format!("start `{shown}`: {error}")),
+    };
+    said.with_source(error)
+}
+
+/// Says what is wrong with a program that the system does not start; what it says itself names neither the file nor its place.
+fn unstartable(program: &Program, kind: io::ErrorKind) -> Option<(String, &'static str)> {
+    let name = program.name.to_string_lossy();
+    let is_path = name.contains('/');
+    let path = program.cwd.as_deref().unwrap_or(Path::new("")).join(&program.name);
+    let place = clip(&one_line(&path.to_string_lossy()), SHOWN_PATH).into_owned();
+    Some(match kind {
+        io::ErrorKind::NotFound if !is_path => (
+            format!("no program `{}` is on the `PATH`", one_line(&name)),
+            "install it, or write the path of the program",
+        ),
+        io::ErrorKind::NotFound if path.exists() => (
+            format!("`{place}` is there, and the program that its first line names (`#!`) is not"),
+            "install that program, or correct the line; it must not end in a carriage return",
+        ),
+        io::ErrorKind::NotFound => (
+            format!("there is no file `{place}`"),
+            "the path of a program begins at the `cwd` of its step, and that at the folder of the workflow",
+        ),
+        io::ErrorKind::PermissionDenied if path.is_dir() => {
+            (format!("`{place}` is a folder"), "write the path of a program")
+        }
+        io::ErrorKind::PermissionDenied if is_path => (
+            format!("`{place}` may not be executed"),
+            "make it executable with `chmod +x`, or let its interpreter read it: `run: [sh, FILE]`",
+        ),
+        _ => return None,
+    })
+}
+
+async fn listen(running: &mut Running, stdout: &mut Tail) -> io::Result<Exit> {
     loop {
         match running.next().await? {
             Output::Stdout(bytes) => stdout.push(bytes),
@@ -167,8 +228,11 @@ async fn over(limit: Option<Duration>) -> Duration {
 
 /// Reads what was printed as the output that it has to be.
 fn read(spec: &OutputSpec, stdout: &Tail) -> Result<Value, Fault> {
-    if stdout.total() > KEPT as u64 {
-        return Err(Fault::ruled(format!("printed more than {KEPT} bytes, which is no output")));
+    if stdout.is_cut() {
+        let total = stdout.total();
+        return Err(Fault::ruled(format!(
+            "printed {total} bytes, and an output that has to match output_schema has at most {KEPT}"
+        )));
     }
     spec.read_block(&stdout.text()).map_err(|error| unfit(error, spec))
 }
@@ -181,7 +245,8 @@ fn unfit(error: ExtractError, spec: &OutputSpec) -> Fault {
 }
 
 fn failed(shown: &str, ended: &Ended) -> Fault {
-    let printed = if ended.stderr.trim().is_empty() { ended.stdout.text() } else { ended.stderr.clone() };
+    let stderr = ended.stderr.text();
+    let printed = if stderr.trim().is_empty() { ended.stdout.text() } else { stderr };
     // What a command complains of stands at the end of what it prints.
     let printed = printed.trim();
     let start = printed.char_indices().rev().nth(SHOWN_OUTPUT).map_or(0, |(at, _)| at);

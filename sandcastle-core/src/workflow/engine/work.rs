@@ -17,6 +17,7 @@ impl Stage<'_> {
         if let Some(held) = self.past.as_ref().and_then(|past| past.held.get(step.name.as_str())) {
             let (name, kind) = (step.name.to_string(), step.kind.name().to_owned());
             self.tell(WorkflowEvent::StepStarted { step: name, kind, again: false });
+            self.learn_env(step);
             return self.weigh(step, held.output.clone(), held.deed.clone()).await;
         }
         let permit = tokio::select! {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::super::definition::StepKind;
 use super::super::outcome::{StepRecord, StepStatus};
 use crate::id::{BranchName, CommitId, RunId};
 use crate::journal::NotedCommit;
@@ -26,6 +27,9 @@ pub(in crate::workflow) struct Deed {
     pub(in crate::workflow) run: Option<String>,
     /// What an agent said last.
     pub(in crate::workflow) text: Option<String>,
+    /// Whether a command printed more on each of its streams than is kept, so that the beginning is lost.
+    pub(in crate::workflow) stdout_truncated: bool,
+    pub(in crate::workflow) stderr_truncated: bool,
     pub(in crate::workflow) usage: Usage,
     pub(in crate::workflow) seconds: f64,
 }
@@ -37,8 +41,12 @@ impl Deed {
     }
 
     /// Returns what expressions know as `steps.NAME`.
-    pub(in crate::workflow) fn facts(&self) -> Value {
+    pub(in crate::workflow) fn facts(&self, kind: &StepKind) -> Value {
         let mut facts = json!({ "attempts": self.attempts, "seconds": self.seconds });
+        if let StepKind::Tool(_) = kind {
+            facts["stdout_truncated"] = self.stdout_truncated.into();
+            facts["stderr_truncated"] = self.stderr_truncated.into();
+        }
         if let Some(text) = &self.text {
             facts["text"] = text.as_str().into();
             facts["branch"] = self.branch.as_deref().unwrap_or_default().into();
@@ -66,6 +74,8 @@ impl Deed {
             confidence: self.confidence,
             attempts: self.attempts,
             rejected: self.rejected.clone(),
+            stdout_truncated: self.stdout_truncated,
+            stderr_truncated: self.stderr_truncated,
             error: None,
             answer_guarantee: self.answer_guarantee,
             branch: self.branch.as_deref().map(BranchName::from_git),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::deed::Deed;
-use crate::journal::WorkflowHead;
+use crate::journal::{StoredPath, WorkflowHead};
 use crate::process::ProcessIdentity;
 
 /// What a run is given to go on with, as it was given.
@@ -33,7 +33,12 @@ pub(super) struct Head {
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub(in crate::workflow) enum Note {
     /// Another process goes on with the run, by what the workflow is now.
-    Resumed { owner: ProcessIdentity, document: Value },
+    Resumed {
+        owner: ProcessIdentity,
+        document: Value,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<StoredPath>,
+    },
     /// A step begins.
     StepStarted { step: String },
     /// An answer waits for a person, who is asked whether it is good enough.
@@ -54,6 +59,16 @@ pub(in crate::workflow) enum Note {
 pub(in crate::workflow) enum Verdict {
     Approved,
     Rejected,
+}
+
+impl Verdict {
+    /// Returns it as it is written.
+    pub(in crate::workflow) fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+        }
+    }
 }
 
 impl Note {

@@ -137,7 +137,7 @@ impl Past {
 
     fn take(&mut self, note: Note) {
         match note {
-            Note::Resumed { owner, document } => (self.owner, self.document) = (owner, document),
+            Note::Resumed { owner, document, .. } => (self.owner, self.document) = (owner, document),
             Note::StepStarted { step } => {
                 self.torn.insert(step.clone());
                 self.begun.insert(step);

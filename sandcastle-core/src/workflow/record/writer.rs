@@ -57,17 +57,15 @@ impl Record {
     /// [`ErrorKind::Io`] if it cannot be written.
     pub(in crate::workflow) fn begin(
         config: &ConfigDir,
-        run: &RunId,
-        (name, folder): (&str, &Path),
+        head: WorkflowHead,
         given: &Given,
         document: Value,
     ) -> Result<Self> {
-        let head = WorkflowHead::of(run, name, folder);
-        let mark = Mark::parse(&head.mark);
+        let (run, mark) = (RunId::new(&head.run)?, Mark::parse(&head.mark));
         let head = Head { head, given: given.clone(), document };
         let runs = config.make(Kept::Runs)?;
         let path = runs.join(run.as_str()).join(WORKFLOW_RECORD);
-        let made = journal::create(&runs, run, WORKFLOW_RECORD, &head);
+        let made = journal::create(&runs, &run, WORKFLOW_RECORD, &head);
         let made = made.and_then(|file| file.sync_data().map(|()| file));
         let file = made.map_err(|error| io_error("begin", &path, error))?;
         Ok(Self { file, path, runs, mark, ended: AtomicBool::new(false) })
@@ -81,7 +79,8 @@ impl Record {
     pub(in crate::workflow) async fn resume(config: &ConfigDir, run: &RunId) -> Result<(Self, Past)> {
         let runs = config.place_of(Kept::Runs);
         let path = runs.join(run.as_str()).join(WORKFLOW_RECORD);
-        let file = open(&path).map_err(|error| match error.kind() {
+        let file = config.refuse_links(Kept::Runs).and_then(|()| open(&path));
+        let file = file.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => unknown(run, &path),
             _ => io_error("open", &path, error),
         })?;
@@ -130,12 +129,13 @@ impl Record {
         self.mark.as_ref().map(Mark::variable)
     }
 
-    /// Notes that this process goes on with the run.
+    /// Notes that this process goes on with the run, by the document that was read from `file`.
     ///
     /// # Errors
     /// As [`Record::write`].
-    pub(in crate::workflow) fn resumed(&self, document: Value) -> Result<()> {
-        self.write(&Note::Resumed { owner: ProcessIdentity::own(), document })?;
+    pub(in crate::workflow) fn resumed(&self, document: Value, file: Option<&Path>) -> Result<()> {
+        let file = file.map(Into::into);
+        self.write(&Note::Resumed { owner: ProcessIdentity::own(), document, file })?;
         self.ended.store(false, Ordering::Relaxed);
         Ok(())
     }
@@ -203,7 +203,7 @@ fn unknown(run: &RunId, path: &Path) -> Error {
 }
 
 fn io_error(what: &str, path: &Path, error: io::Error) -> Error {
-    Error::new(ErrorKind::Io, format!("{what} the record `{}`", path.display())).with_source(error)
+    Error::new(ErrorKind::Io, format!("{what} the record `{}`: {error}", path.display())).with_source(error)
 }
 
 #[cfg(test)]

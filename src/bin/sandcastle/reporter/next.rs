@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use sandcastle::RunId;
+
 /// The command line that continues a conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Resume<'a> {
@@ -33,6 +35,12 @@ impl fmt::Display for Resume<'_> {
         }
         write!(f, " --resume {} --prompt '...'", quoted(self.session))
     }
+}
+
+/// Words the command line that goes on with the run of a workflow.
+pub(crate) fn workflow(run: &RunId, file: &Path, cwd: Option<&Path>) -> String {
+    let cwd = cwd.map(|cwd| format!(" --cwd {}", quoted(&cwd.to_string_lossy()))).unwrap_or_default();
+    format!("sandcastle workflow run {} --resume {run}{cwd}", quoted(&file.to_string_lossy()))
 }
 
 /// Words the command line that shows a run.

@@ -8,7 +8,7 @@ use sandcastle::journal::{
 
 use super::human::one_line;
 use super::lines::Lines;
-use super::next::{Resume, quoted};
+use super::next::{self, Resume, quoted};
 
 /// The most characters of a cell.
 const CELL: usize = 48;
@@ -94,8 +94,8 @@ fn age(age: Duration) -> String {
 pub(crate) fn run(run: &RunReport) -> String {
     let mut lines = Lines::default();
     describe(run, &mut lines);
-    if run.workflow.as_ref().is_some_and(|workflow| workflow.can_be_resumed) {
-        lines.add("next", format_args!("sandcastle workflow run FILE --resume {}", run.id));
+    if run.workflow.as_ref().is_some_and(|workflow| workflow.can_be_resumed && workflow.file.is_none()) {
+        lines.add("next", "resume it in the program that built its workflow: it was read from no file");
     } else if run.state == RunState::Died && !run.recovered {
         lines.add("next", format_args!("sandcastle runs recover {}", run.id));
     }
@@ -203,8 +203,12 @@ fn branches(recovery: &Recovery) -> Vec<&str> {
     own.map(|branch| branch.name.as_str()).chain(rescued).collect()
 }
 
-/// Words the command line that continues the conversation of a run, where its work is.
+/// Words the command line that goes on with a run: with the steps of a workflow, or with the conversation where its work is.
 pub(crate) fn resume(run: &RunReport) -> Option<String> {
+    if let Some(workflow) = &run.workflow {
+        let file = workflow.file.as_deref().filter(|_| workflow.can_be_resumed)?;
+        return Some(next::workflow(&run.id, file, run.cwd.as_deref()));
+    }
     if run.state == RunState::Running {
         return None;
     }

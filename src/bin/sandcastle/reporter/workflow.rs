@@ -102,14 +102,26 @@ pub(crate) fn result(result: &WorkflowResult, time: Duration, next: Option<&str>
         lines.commits(&record.commits);
     }
     lines.add("run", &result.run_id);
-    lines.some("go on", next);
-    let output = match &result.output {
-        Value::String(text) => text.clone(),
+    let facts = result.secrets().mask(&lines.behind("")).into_owned();
+    match (&result.status, next) {
+        (WorkflowStatus::Completed, _) => format!("{}\n\n{facts}", clean(output(result).trim())),
+        (_, None) => facts,
+        // A line that somebody is to paste is what it is.
+        (_, Some(next)) => {
+            let mut lines = Lines::default();
+            lines.add("go on", next);
+            format!("{facts}\n{}", lines.behind(""))
+        }
+    }
+}
+
+/// Words what a workflow gave, with masks over what looks secret.
+fn output(result: &WorkflowResult) -> String {
+    let mut output = result.output.clone();
+    result.secrets().mask_value(&mut output);
+    match output {
+        Value::String(text) => text,
         value => format!("{value:#}"),
-    };
-    match result.status {
-        WorkflowStatus::Completed => format!("{}\n\n{}", clean(output.trim()), lines.behind("")),
-        _ => lines.behind(""),
     }
 }
 

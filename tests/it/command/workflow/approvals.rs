@@ -85,3 +85,44 @@ async fn an_interrupt_at_the_question_ends_the_run_and_leaves_the_terminal_as_it
     assert_eq!(code, Some(130), "{seen}");
     assert!(seen.contains(" --resume "), "{seen}");
 }
+
+#[tokio::test]
+async fn what_was_decided_stands_when_a_run_goes_on() {
+    let desk = Desk::new().await;
+    let fails = RELEASE.replace("[printf, \"%s\", \"note: {{ release.note }}\"]", "[\"false\"]");
+    let (code, object) = desk.run_document(&fails, &["--approve", "release=after lunch"]);
+    assert_eq!((code, &object["step"]), (Some(1), &json!("publish")), "{object}");
+    let run = object["run"].as_str().unwrap();
+    for (decision, code, said) in [
+        (
+            &["--reject", "release"][..],
+            2,
+            "`release` was approved in the run that is resumed with the note `after lunch`",
+        ),
+        (
+            &["--approve", "release=before lunch"],
+            2,
+            "was approved in the run that is resumed with the note `after lunch`",
+        ),
+        (&["--approve", "release"], 1, "`publish`"),
+        (&["--approve", "release=after lunch"], 1, "`publish`"),
+        (&["--approve", "all"], 1, "`publish`"),
+    ] {
+        let (ended, object) = desk.run_document(&fails, &[&["--resume", run], decision].concat());
+        let message = object["error"]["message"].as_str().unwrap_or_default();
+        assert!(ended == Some(code) && message.contains(said), "{decision:?}: {object:#}");
+    }
+
+    let (code, object) = desk.run_document(RELEASE, &["--reject", "release=not today"]);
+    assert_eq!(code, Some(1), "{object}");
+    let run = object["run"].as_str().unwrap();
+    let (code, object) = desk.run_document(RELEASE, &["--resume", run, "--approve", "release"]);
+    let message = object["error"]["message"].as_str().unwrap();
+    assert_eq!((code, &object["error"]["kind"]), (Some(2), &json!("invalid-options")), "{object}");
+    assert!(
+        message.contains("was rejected in the run that is resumed with the note `not today`"),
+        "{message}"
+    );
+    let (code, object) = desk.run_document(RELEASE, &["--resume", run]);
+    assert_eq!((code, &object["note"]), (Some(1), &json!("not today")), "{object}");
+}

@@ -1,8 +1,9 @@
 //! `sandcastle workflow` as a script sees it: documents that are checked and drawn; running is in `running`, agents in `agents`, consent in
-//! `approvals`.
+//! `approvals`, what is left of runs in `records`.
 
 mod agents;
 mod approvals;
+mod records;
 mod running;
 
 use std::path::PathBuf;

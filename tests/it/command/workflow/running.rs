@@ -217,3 +217,59 @@ steps:
     assert_eq!((lines("first").as_str(), lines("second").as_str()), ("x\n", "x\nx\n"));
     assert!(ended.stderr.contains("second: is done again"), "{}", ended.stderr);
 }
+
+#[tokio::test]
+async fn a_file_that_is_not_there_is_named_with_what_is_wrong_and_what_to_do() {
+    let desk = Desk::new().await;
+    for (step, code, parts) in [
+        (
+            "type: tool, run: [scripts/build.sh]",
+            1,
+            &["`scripts/build.sh`", "there is no file `", "begins at the `cwd` of its step"][..],
+        ),
+        (
+            "type: agent, agent: { name: scripted, model: gone.json }, prompt: hi",
+            2,
+            &["the script `gone.json`", "No such file", "the path of its script"],
+        ),
+        (
+            "type: agent, agent: codex, prompt_file: prompts/gone.md",
+            2,
+            &[
+                "cannot read `prompts/gone.md`",
+                "there is no such file",
+                "begins at the folder of the document",
+            ],
+        ),
+    ] {
+        let document = format!("version: \"1.1\"\nsteps:\n  - {{ step: a, {step} }}\n");
+        let (ended, object) = desk.run_document(&document, &[]);
+        assert_eq!(ended, Some(code), "{object:#}");
+        let file = desk.document(&document);
+        let human = desk.workflow(&["run", file.to_str().unwrap()]).stderr;
+        for part in parts {
+            assert!(object.to_string().contains(part), "{part}: {object:#}");
+            assert!(human.contains(part), "{part}: {human}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_engine_that_is_not_there_is_a_matter_of_the_environment_for_whoever_writes_documents() {
+    let desk = Desk::new().await;
+    let says =
+        "#!/bin/sh\necho 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.' >&2\nexit 1\n";
+    desk.program("docker", says);
+    let script = desk.file("script.json", r#"{ "turns": [{ "steps": [{ "say": "hi" }] }] }"#);
+    let document = format!(
+        "version: \"1.1\"\nsteps:\n  - {{ step: a, type: agent, agent: {{ name: scripted, model: {} }}, sandbox: {{ name: docker, image: x }}, prompt: hi }}\n",
+        script.display()
+    );
+    let file = desk.document(&document);
+    let args = ["--format", "json", "workflow", "run", file.to_str().unwrap()];
+    let ended = desk.with_programs(desk.command(&args)).run();
+    let object = json_of(&ended);
+    assert_eq!(ended.code(), Some(1), "{object:#}");
+    let hints = object["error"]["hints"].to_string();
+    assert!(hints.contains("`DOCKER_HOST`") && !hints.contains(".host("), "{object:#}");
+}

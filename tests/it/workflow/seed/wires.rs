@@ -177,5 +177,66 @@ async fn seed_3_7_where_nothing_is_declared_words_are_used_and_strategy_native_i
     let error = refused.unwrap_err();
     assert!(error.is_entry_check(), "{error:#}");
     assert!(error.to_string().contains("the step `triage` cannot be done"), "{error:#}");
+    assert!(error.hints()[0].ends_with("say so in its model: `supports: [native]`"), "{error:#}");
+    assert!(!error.to_string().contains("in Rust"), "{error:#}");
     assert_eq!(server.requests().len(), 1, "nothing was asked");
+}
+
+#[tokio::test]
+async fn what_a_server_behind_a_base_url_supports_a_document_says() {
+    let keys = || BuiltIn::new().keys(|_| Some("a key".to_owned()));
+    for (service, provider) in [
+        (Service::Anthropic, "anthropic"),
+        (Service::OpenAi, "openai"),
+        (Service::OpenAi, "openai-compatible"),
+        (Service::Responses, "openai-responses"),
+        (Service::Gemini, "gemini"),
+    ] {
+        for (supports, strategy, guarantee, reply) in [
+            ("native", "native", AnswerGuarantee::Native, Reply::text(answer().to_string())),
+            ("[native, forced-tool]", "auto", AnswerGuarantee::Native, Reply::text(answer().to_string())),
+            (
+                "[forced-tool]",
+                "forced-tool",
+                AnswerGuarantee::ForcedTool,
+                Reply::tool("respond_with_triage", answer()),
+            ),
+        ] {
+            let bench = Bench::new(service, [reply]).await;
+            let base = match service {
+                Service::OpenAi | Service::Responses => format!("{}/v1", bench.server.url()),
+                _ => bench.server.url(),
+            };
+            let lines = format!("    strategy: {strategy}\n");
+            let document = asking_with(&lines, &bounded(), "").replace(
+                "provider: openai, name: gpt-4.1, api_key: \"${A_KEY}\"",
+                &format!(
+                    "provider: {provider}, name: m, api_key: \"${{A_KEY}}\", base_url: \"{base}\", supports: {supports}"
+                ),
+            );
+            let workflow = Workflow::from_yaml(&document).unwrap();
+            assert!(!workflow.check_with(&keys()).has_errors(), "{document}");
+            let options = WorkflowOptions::new(bench.repository.path()).providers(keys());
+            let result = workflow.run(options).await.unwrap_or_else(|error| panic!("{error:#}\n{document}"));
+            let what = format!("{provider} {supports}");
+            assert_eq!(result.output["triage"], answer(), "{what}");
+            assert_eq!(result.step("triage").unwrap().answer_guarantee, Some(guarantee), "{what}");
+            let schema = on_the_wire(&bench, "severity");
+            assert_eq!(
+                schema["properties"]["severity"]["enum"],
+                json!(["low", "high"]),
+                "{what}: {schema:#}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_service_supports_is_one_of_two_words() {
+    let document = |supports: &str| {
+        asking_with("", &severity(), "").replace("name: gpt-4.1", &format!("name: m, supports: {supports}"))
+    };
+    assert_found(&document("[nativ]"), "did you mean `native`?");
+    assert_found(&document("[]"), "models.default.supports: is empty");
+    assert_found(&document("tag"), "must be one of `native`, `forced-tool`");
 }

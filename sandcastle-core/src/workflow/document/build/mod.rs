@@ -39,6 +39,7 @@ pub(super) fn build(
         steps: builder.steps(root.get("steps"), &at.key("steps")),
         outputs: root.templates("outputs"),
         source: None,
+        file: None,
     }
 }
 
@@ -118,6 +119,7 @@ fn model_spec(node: &Node) -> Option<ModelSpec> {
     let mut spec = ModelSpec::new(node.string("provider")?, node.string("name")?);
     spec.api_key = node.get("api_key").and_then(Node::str).and_then(variable_of).map(str::to_owned);
     spec.base_url = node.string("base_url");
+    spec.supports = steps::strategies(node, "supports");
     spec.timeout = node.seconds("timeout");
     Some(spec)
 }

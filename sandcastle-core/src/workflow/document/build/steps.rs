@@ -164,7 +164,20 @@ fn branching(node: &Node) -> Branching {
 }
 
 fn strategy(node: &Node) -> Option<OutputStrategy> {
-    match node.get("strategy")?.str()? {
+    named_strategy(node.get("strategy")?)
+}
+
+/// The strategies that are named, one or a list of them.
+pub(super) fn strategies(node: &Node, key: &str) -> Vec<OutputStrategy> {
+    let Some(node) = node.get(key) else { return Vec::new() };
+    match node.content {
+        Content::List(_) => node.items().iter().filter_map(named_strategy).collect(),
+        _ => named_strategy(node).into_iter().collect(),
+    }
+}
+
+fn named_strategy(node: &Node) -> Option<OutputStrategy> {
+    match node.str()? {
         "auto" => Some(OutputStrategy::Auto),
         "tag" => Some(OutputStrategy::Tag),
         "native" => Some(OutputStrategy::Native),

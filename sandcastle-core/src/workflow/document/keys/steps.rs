@@ -208,6 +208,12 @@ pub(super) static MODEL_SPEC: Group = Group {
             "The environment variable that holds the key, such as `${OPENAI_API_KEY}`.",
         ),
         Key::new("base_url", Shape::Address, "Where the service is, if it is not where it usually is."),
+        Key::new(
+            "supports",
+            Shape::OneOrMore(&["native", "forced-tool"]),
+            "Which strategies the service can hold an answer to its schema by; by default what is known of it, and \
+             nothing of one behind a `base_url`.",
+        ),
         SILENCE,
     ],
 };

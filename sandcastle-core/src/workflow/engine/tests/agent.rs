@@ -97,7 +97,7 @@ async fn an_agent_works_on_its_branch_and_later_steps_read_what_it_did() {
 #[tokio::test]
 async fn a_typed_agent_is_told_the_shape_and_corrected_once() {
     let repository = ScratchRepo::new().await.unwrap();
-    let bad = good().replace("low", "none");
+    let bad = good().replace("low", "none").replace("0.5", "\"very\"");
     let step = |agent| Step::agent("sort", agent, NoSandbox::new()).prompt("Sort it.").output_spec(triage());
     let events = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let told = std::sync::Arc::clone(&events);
@@ -108,15 +108,26 @@ async fn a_typed_agent_is_told_the_shape_and_corrected_once() {
     assert_eq!(result.step("sort").unwrap().attempts, 2);
     let prompt = std::fs::read_to_string(repository.path().join("prompt-fresh")).unwrap();
     assert!(prompt.starts_with("Sort it.") && prompt.contains("<output>") && prompt.contains("severity"));
-    let retried = |event: &WorkflowEvent| matches!(event, WorkflowEvent::StepRetried { .. });
-    assert_eq!(events.lock().unwrap().iter().filter(|event| retried(event)).count(), 1);
+    let retried = |event: &WorkflowEvent| match event {
+        WorkflowEvent::StepRetried { problems, .. } => Some(problems.clone()),
+        _ => None,
+    };
+    let problems: Vec<_> = events.lock().unwrap().iter().filter_map(retried).collect();
+    assert_eq!(
+        problems,
+        [[
+            "output.severity must be one of low, high",
+            "output.confidence: expected number, got string \"very\""
+        ]]
+    );
+    assert_eq!(result.step("sort").unwrap().rejected, [problems[0].join("; ")]);
 
     let error = Workflow::new("sort").step(step(says(&bad, &bad))).run(options()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StructuredOutput);
     assert_eq!(
         error.to_string(),
         "run the workflow `sort`: the step `sort` did not match output_schema after 1 retry: output.severity \
-         must be one of low, high"
+         must be one of low, high; output.confidence: expected number, got string \"very\""
     );
     assert!(error.structured_output().is_some() && error.workflow_failure().is_some());
 }

@@ -79,12 +79,13 @@ async fn whoever_is_there_is_asked_and_a_no_ends_the_workflow() {
     let expected = WorkflowStatus::Rejected { step: "sort".to_owned(), note: "not sort".to_owned() };
     assert_eq!(result.status, expected);
     assert_eq!(statuses(&result.trace), pairs(&[("sort", "rejected")]));
-    // It stays so, unless somebody thinks better of it.
+    // It stays so, and who thinks better of it begins a new run.
     let again = workflow.run(ground.options().resume(result.run_id.clone())).await.unwrap();
     assert_eq!(again.status, expected);
     let approve = Decision::Approve { note: String::new() };
     let options = ground.options().resume(result.run_id).decide("sort", approve);
-    assert!(workflow.run(options).await.unwrap().is_completed());
+    let error = workflow.run(options).await.unwrap_err();
+    assert!(error.is_entry_check() && error.to_string().contains("rejected in the run"), "{error}");
 }
 
 async fn without_a_schema(version: WorkflowVersion, threshold: f64) -> Value {

@@ -62,8 +62,37 @@ async fn a_failure_says_how_and_what_was_printed_last() {
     assert!(error.to_string().ends_with("exit code 3: no such thing"), "{error}");
     let error = ground.fails(&one(Step::tool("try", ["sh", "-c", "kill -9 $$"]))).await;
     assert!(error.to_string().ends_with("signal 9"), "{error}");
-    let error = ground.fails(&one(Step::tool("try", ["./no-such-program"]))).await;
-    assert!(error.to_string().contains("start `./no-such-program`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_command_that_does_not_start_says_which_file_what_is_wrong_and_what_to_do() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let ground = Ground::new();
+    let folder = ground.path().canonicalize().unwrap();
+    std::fs::create_dir(folder.join("scripts")).unwrap();
+    std::fs::write(folder.join("plain.sh"), "#!/bin/sh\n").unwrap();
+    std::fs::write(folder.join("lost.sh"), "#!/no/such/interpreter\n").unwrap();
+    std::fs::set_permissions(folder.join("lost.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let at = |name: &str| format!("`{}`", folder.join(name).display());
+    for (program, what, hint) in [
+        ("scripts/none.sh", format!("there is no file {}", at("scripts/none.sh")), "folder of the workflow"),
+        (
+            "no-such-program-4711",
+            "no program `no-such-program-4711` is on the `PATH`".to_owned(),
+            "install it",
+        ),
+        ("./plain.sh", format!("{} may not be executed", at("./plain.sh")), "chmod +x"),
+        (
+            "./lost.sh",
+            format!("{} is there, and the program that its first line", at("./lost.sh")),
+            "correct the line",
+        ),
+        ("./scripts", format!("{} is a folder", at("./scripts")), "path of a program"),
+    ] {
+        let error = ground.fails(&one(Step::tool("try", [program]))).await;
+        assert!(error.to_string().contains(&format!("start `{program}`: {what}")), "{error}");
+        assert!(error.hints()[0].contains(hint), "{error:#}");
+    }
 }
 
 #[tokio::test]
@@ -102,10 +131,50 @@ async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
 async fn of_a_long_output_the_end_is_kept() {
     let ground = Ground::new();
     let script = "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo the end";
-    let output = ground.run(&one(Step::tool("long", ["sh", "-c", script]))).await.output;
-    let stdout = output["long"]["stdout"].as_str().unwrap();
+    let result = ground.run(&one(Step::tool("long", ["sh", "-c", script]))).await;
+    let stdout = result.output["long"]["stdout"].as_str().unwrap();
     assert_eq!(stdout.len(), 1 << 20);
     assert!(stdout.ends_with("x\nthe end\n"));
+    let record = result.step("long").unwrap();
+    assert_eq!((record.stdout_truncated, record.stderr_truncated), (true, false));
+    assert_eq!(result.warnings.len(), 1, "{:?}", result.warnings);
+    assert!(
+        result.warnings[0].starts_with("the step `long`: its `stdout` is the last 1048576 of 3000009 bytes")
+    );
+}
+
+#[tokio::test]
+async fn later_steps_read_whether_an_output_is_whole_also_when_the_run_goes_on() {
+    let ground = Ground::new();
+    let prints = |bytes: u32, to: u32| format!("head -c {bytes} /dev/zero | tr '\\0' x >&{to}");
+    let workflow = |last: &str| {
+        Workflow::new("flow")
+            .step(Step::tool("whole", ["sh", "-c", &prints(1 << 20, 1)]))
+            .step(Step::tool("long", ["sh", "-c", &prints((1 << 20) + 1, 1)]))
+            .step(Step::tool("loud", ["sh", "-c", &prints(20_000, 2)]))
+            .step(Step::condition(
+                "cut",
+                "steps.long.stdout_truncated and steps.loud.stderr_truncated and not steps.whole.stdout_truncated",
+            ).then([Step::tool("yes", ["true"])]))
+            .step(Step::tool("last", [last]))
+    };
+    assert!(workflow("true").check().as_slice().is_empty(), "{:?}", workflow("true").check());
+    let error = ground.fails(&workflow("false")).await;
+    let failure = error.workflow_failure().unwrap();
+    assert!(failure.outputs.contains_key("yes"), "{failure:?}");
+    let resumed = workflow("true").run(ground.options().resume(failure.run_id.clone())).await.unwrap();
+    assert!(resumed.step("long").unwrap().stdout_truncated, "{:?}", resumed.trace);
+}
+
+#[tokio::test]
+async fn an_output_with_a_schema_is_refused_beyond_its_bound() {
+    let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+    let ground = Ground::new();
+    let script = "printf '{\"text\": \"'; head -c 1048576 /dev/zero | tr '\\0' x; printf '\"}'";
+    let step = Step::tool("long", ["sh", "-c", script]);
+    let step = step.output_spec(OutputSpec::json("output", schema).unwrap());
+    let error = ground.fails(&one(step)).await.to_string();
+    assert!(error.contains("printed 1048588 bytes") && error.contains("at most 1048576"), "{error}");
 }
 
 #[tokio::test]

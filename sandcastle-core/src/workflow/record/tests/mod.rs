@@ -10,6 +10,7 @@ use super::{Deed, Given, Note, Past, Record, Verdict};
 use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind};
 use crate::id::RunId;
+use crate::journal::WorkflowHead;
 
 /// A record in a folder that goes when it is dropped.
 struct Ground {
@@ -26,7 +27,9 @@ impl Ground {
         let (config, run) = (ConfigDir::in_folder(folder.path()), RunId::generate());
         let given = Given { input: json!("in"), trigger: json!(null), vars: serde_json::Map::new() };
         let document = json!({ "steps": { "a": { "type": "tool" } } });
-        let record = Record::begin(&config, &run, ("flow", folder.path()), &given, document).unwrap();
+        let record =
+            Record::begin(&config, WorkflowHead::of(&run, "flow", folder.path(), None), &given, document)
+                .unwrap();
         notes.iter().for_each(|note| record.write(note).unwrap());
         let file = folder.path().join(".sandcastle/runs").join(run.as_str()).join("workflow.jsonl");
         let written = fs::read(&file).unwrap();

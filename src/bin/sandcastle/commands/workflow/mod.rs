@@ -35,7 +35,7 @@ fn check(file: &Path, reporter: &Reporter) -> Result<Exit, Failure> {
         Ok(workflow) => (Value::from(workflow.name()), workflow.check_with(&known())),
         Err(error) => match error.workflow_findings() {
             Some(findings) => (Value::Null, findings.clone()),
-            None => return Err(Failure::at_entry(&error)),
+            None => return Err(Failure::of_document(&error)),
         },
     };
     let valid = !findings.has_errors();
@@ -70,7 +70,7 @@ fn opened(file: &Path) -> Result<Workflow, Failure> {
 
 /// A failure of something that was not begun, with all that was found and not only the first of it.
 fn refused(error: &Error, file: &Path, what: &str) -> Failure {
-    let failure = Failure::at_entry(error);
+    let failure = Failure::of_document(error);
     match error.workflow_findings() {
         Some(findings) => {
             let listed = shown(findings, file).unwrap_or_default();

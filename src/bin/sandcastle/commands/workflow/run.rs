@@ -17,7 +17,7 @@ use super::{images, opened, refused};
 use crate::cli::WorkflowRunArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::reporter::next::quoted;
+use crate::reporter::next::{self, quoted};
 use crate::reporter::{Reporter, Steps, workflow as words};
 
 pub(super) async fn run(args: WorkflowRunArgs, reporter: &Reporter) -> Result<Exit, Failure> {
@@ -28,7 +28,7 @@ pub(super) async fn run(args: WorkflowRunArgs, reporter: &Reporter) -> Result<Ex
     let ended = workflow.run(options).await;
     steps.close();
     let result = ended.map_err(|error| failed(&error, &args))?;
-    let next = next(&result, &args);
+    let next = go_on(&result, &args);
     let human = words::result(&result, begun.elapsed(), next.as_deref());
     reporter.result(&described(&result, next.as_deref()), &human)?;
     Ok(if result.is_completed() { Exit::Done } else { Exit::Failed })
@@ -75,8 +75,10 @@ async fn providers(cwd: &Path) -> BuiltIn {
     }
 }
 
+/// What a program is told. Values that look secret are masked there as for a person: what is printed is kept in logs.
 fn described(result: &WorkflowResult, next: Option<&str>) -> Value {
     let mut object = json!(result);
+    result.secrets().mask_value(&mut object);
     if let Some(next) = next {
         object["resume_command"] = json!(next);
     }
@@ -84,7 +86,7 @@ fn described(result: &WorkflowResult, next: Option<&str>) -> Value {
 }
 
 /// Words the command line to go on with, if the workflow waits for somebody.
-fn next(result: &WorkflowResult, args: &WorkflowRunArgs) -> Option<String> {
+fn go_on(result: &WorkflowResult, args: &WorkflowRunArgs) -> Option<String> {
     let WorkflowStatus::AwaitingApproval { approvals } = &result.status else { return None };
     let decisions: String =
         approvals.iter().map(|request| format!(" --approve {}", quoted(&request.step))).collect();
@@ -93,11 +95,7 @@ fn next(result: &WorkflowResult, args: &WorkflowRunArgs) -> Option<String> {
 
 /// Words the command line that resumes a run.
 fn resume(run: &RunId, args: &WorkflowRunArgs) -> String {
-    let cwd = match args.cwd.to_str() {
-        Some(".") => String::new(),
-        _ => format!(" --cwd {}", quoted(&args.cwd.to_string_lossy())),
-    };
-    format!("sandcastle workflow run {} --resume {run}{cwd}", quoted(&args.file.to_string_lossy()))
+    next::workflow(run, &args.file, Some(&*args.cwd).filter(|cwd| *cwd != Path::new(".")))
 }
 
 fn failed(error: &Error, args: &WorkflowRunArgs) -> Failure {
