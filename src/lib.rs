@@ -30,6 +30,10 @@
 // readers of this documentation.
 #![doc = include_str!("../README.md")]
 
+// The outputs of `review` are derived like anybody's, whose crate knows this one by name.
+#[cfg(feature = "review")]
+extern crate self as sandcastle;
+
 #[cfg(feature = "models")]
 pub use sandcastle_agents::models;
 #[cfg(feature = "agents")]
@@ -54,7 +58,14 @@ pub use sandcastle_derive::AgentOutput;
 #[doc(hidden)]
 pub use sandcastle_core::__private;
 
+#[cfg(feature = "github")]
+pub use sandcastle_agents::forges;
+#[cfg(feature = "review")]
+pub use sandcastle_core::forge;
+
 pub mod guide;
+#[cfg(feature = "review")]
+pub mod review;
 pub mod testing;
 #[cfg(feature = "workflow")]
 pub mod workflow;

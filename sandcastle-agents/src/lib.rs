@@ -12,6 +12,8 @@ mod copilot;
 mod cursor;
 mod effort;
 mod excerpt;
+#[cfg(feature = "github")]
+pub mod forges;
 mod gemini;
 mod http_status;
 mod json;

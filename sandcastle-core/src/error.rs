@@ -84,6 +84,10 @@ pub enum ErrorKind {
     InvalidWorkflow,
     /// A step of a workflow failed by the workflow's own rules: a command, an expression, a confidence that is too low.
     WorkflowStep,
+    /// A code host could not be reached, or refused what was asked of it.
+    Forge,
+    /// A workflow of a pull request ended with nothing that could be given.
+    NothingProduced,
     /// A file could not be read or written.
     Io,
 }

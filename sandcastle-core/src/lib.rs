@@ -11,6 +11,8 @@ mod budget;
 mod config;
 mod error;
 pub mod event;
+#[cfg(feature = "review")]
+pub mod forge;
 mod git;
 mod id;
 pub mod journal;
@@ -20,6 +22,8 @@ mod model_run;
 pub mod output;
 mod process;
 mod prompt;
+#[cfg(feature = "review")]
+pub mod review;
 mod run;
 pub mod sandbox;
 pub mod secret;
