@@ -44,7 +44,7 @@ pub use sandcastle_agents::{
 pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
     Bubblewrap, CancellationToken, CloseResult, CommandFailure, Commit, CommitId, Docker, Error, ErrorKind,
-    Executed, Exit, ExtractError, Hook, Hooks, InteractiveOutput, InteractiveResult, Iteration, Logging,
+    Executed, Exit, ExtractError, Given, Hook, Hooks, InteractiveOutput, InteractiveResult, Iteration, Logging,
     ModelAttempt, ModelOutput, ModelResult, ModelRun, ModelRunEvent, ModelRunFuture, Network, NoOutput,
     NoSandbox, OutputFormat, OutputSpec, OutputStrategy, Podman, Problem, Result, RunEvent, RunFuture, RunId,
     RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions, SandboxProvider, SchemaSupport, Secrets,

@@ -49,7 +49,7 @@ pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };
 pub use crate::run::{
-    CloseResult, CommandFailure, Executed, Hook, Hooks, InteractiveOutput, InteractiveResult, Logging,
+    CloseResult, CommandFailure, Executed, Given, Hook, Hooks, InteractiveOutput, InteractiveResult, Logging,
     NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions,
     StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox, create_worktree, interactive,
     run, run_spec, run_with,

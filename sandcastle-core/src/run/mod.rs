@@ -24,6 +24,7 @@ mod event;
 mod expansion;
 mod failure;
 mod fallback;
+mod given;
 mod ground;
 mod hooks;
 mod interactive;
@@ -59,6 +60,7 @@ mod worktree;
 #[cfg(feature = "workflow")]
 pub(crate) use self::entry::check_ahead;
 pub use self::event::RunEvent;
+pub use self::given::Given;
 pub use self::hooks::{Hook, Hooks};
 pub use self::interactive::{InteractiveResult, interactive};
 pub use self::logging::Logging;

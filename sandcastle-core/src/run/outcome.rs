@@ -82,6 +82,24 @@ impl<O> RunResult<O> {
         self.iterations.iter().rev().find_map(|iteration| iteration.session_id.as_ref())
     }
 
+    /// Returns what was done, without the output: what an error of whoever goes on with this result is to carry.
+    #[must_use]
+    pub fn work(&self) -> Work {
+        Work {
+            run_id: Some(self.run_id.clone()),
+            commits: self.commits.clone(),
+            branch: Some(self.branch.clone()),
+            preserved_worktree: self.preserved_worktree.clone(),
+            iterations: self.iterations.clone(),
+            attempts: self.attempts.clone(),
+            usage: self.usage,
+            text: self.text.clone(),
+            answer: None,
+            log_file: self.log_file.clone(),
+            warnings: self.warnings.clone(),
+        }
+    }
+
     /// Prepares a run that continues the conversation with `prompt`.
     ///
     /// Await the options to run them, or change them first. What belonged to the first turn alone does not come along,
