@@ -12,6 +12,7 @@ mod copilot;
 mod cursor;
 mod effort;
 mod excerpt;
+mod free_hand;
 mod gemini;
 mod http_status;
 mod json;
