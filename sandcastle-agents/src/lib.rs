@@ -14,6 +14,7 @@ mod effort;
 mod excerpt;
 #[cfg(feature = "github")]
 pub mod forges;
+mod free_hand;
 mod gemini;
 mod http_status;
 mod json;

@@ -18,6 +18,7 @@ use crate::event::{AgentEvent, FailureKind};
 use crate::id::SessionId;
 use crate::secret::Variables;
 use crate::session::{SessionRequest, SessionTransfer};
+pub use crate::work::TurnMode;
 use crate::work::Usage;
 
 /// Describes a coding agent: a program that works in a folder and prints what it does.
@@ -207,6 +208,9 @@ pub struct AgentRequest<'a> {
     pub session: &'a SessionRequest,
     /// What the program itself is to hold its answer to; only for an agent with a [`Agent::native_output`].
     pub schema: Option<RequestSchema<'a>>,
+    /// What it may do. A program that can be kept from changing anything is, in a turn that may only speak; whoever runs it
+    /// looks at what has changed all the same, and undoes it.
+    pub mode: TurnMode,
     /// What this process may cost at the most, in US dollars, for a program that can hold itself to it. Whoever runs it
     /// watches the budget all the same.
     pub max_cost: Option<f64>,
@@ -216,13 +220,20 @@ impl<'a> AgentRequest<'a> {
     /// Creates a request.
     #[must_use]
     pub fn new(prompt: &'a str, cwd: &'a Path, session: &'a SessionRequest) -> Self {
-        Self { prompt, cwd, session, schema: None, max_cost: None }
+        Self { prompt, cwd, session, schema: None, mode: TurnMode::Work, max_cost: None }
     }
 
     /// Sets what the program itself is to hold its answer to.
     #[must_use]
     pub fn with_schema(mut self, schema: Option<RequestSchema<'a>>) -> Self {
         self.schema = schema;
+        self
+    }
+
+    /// Sets what it may do; [`TurnMode::Work`] by default.
+    #[must_use]
+    pub fn with_mode(mut self, mode: TurnMode) -> Self {
+        self.mode = mode;
         self
     }
 

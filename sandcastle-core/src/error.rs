@@ -68,6 +68,8 @@ pub enum ErrorKind {
     AgentFailed,
     /// The session to resume or fork is not known to the agent.
     SessionNotFound,
+    /// The agent finished its work and named no session, so there is none to ask for the output in.
+    NoSession,
     /// The agent was silent for longer than the idle timeout.
     IdleTimeout,
     /// The run took longer than the total timeout.

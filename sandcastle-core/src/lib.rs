@@ -49,13 +49,13 @@ pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };
 pub use crate::run::{
-    CloseResult, CommandFailure, Executed, Given, Hook, Hooks, InteractiveOutput, InteractiveResult, Logging,
-    NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions,
-    StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox, create_worktree, interactive,
-    run, run_spec, run_with,
+    CloseResult, CommandFailure, Executed, Extraction, Given, Hook, Hooks, InteractiveOutput,
+    InteractiveResult, Logging, NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox,
+    SandboxOptions, StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox,
+    create_worktree, interactive, run, run_spec, run_spec_with_extraction, run_with, run_with_extraction,
 };
 pub use crate::sandbox::{Bubblewrap, Docker, Network, NoSandbox, Podman, SandboxProvider};
 pub use crate::secret::Secrets;
 pub use crate::strategy::{AnswerGuarantee, OutputStrategy, SchemaSupport, StrategyChoice, Support};
-pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};
+pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, TurnMode, Usage, Work};
 pub use crate::worktree::BranchStrategy;

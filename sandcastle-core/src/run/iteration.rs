@@ -22,7 +22,7 @@ use super::sessions::{Inside, Sessions};
 use super::shell::Bounds;
 use super::trace;
 use super::workplace::Workplace;
-use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
+use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace, TurnMode};
 use crate::budget::{Budget, Spent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
@@ -49,6 +49,8 @@ pub(super) struct Stage<'a> {
     pub(super) cancel: CancellationToken,
     pub(super) bounds: Bounds<'a>,
     pub(super) sessions: Sessions,
+    /// What the agent may do in the processes that are played here.
+    pub(super) mode: TurnMode,
 }
 
 /// What one agent process did.
@@ -113,7 +115,14 @@ impl<'a> Stage<'a> {
             cancel: job.settings.cancel.clone(),
             bounds: job.bounds(),
             sessions: job.sessions(),
+            mode: TurnMode::Work,
         }
+    }
+
+    /// Sets what the agent may do from now on.
+    pub(super) fn in_mode(mut self, mode: TurnMode) -> Self {
+        self.mode = mode;
+        self
     }
 
     /// Plays one agent process to its end, and ends whatever it leaves behind.
@@ -171,6 +180,7 @@ impl<'a> Stage<'a> {
         let schema = ask.and_then(|ask| ask.schema);
         let request = AgentRequest::new(prompt, &self.cwd, session)
             .with_schema(schema)
+            .with_mode(self.mode)
             .with_max_cost(self.budget.money_left(&ledger.work.usage));
         let command = self.agent.command(&request)?;
         if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {

@@ -57,6 +57,8 @@ pub(super) enum Work {
     Failed,
     /// It did, and its answer was no good: everything stays as it is, so that it can be gone on with.
     Unanswered,
+    /// It did, and there is no session in which it could be asked for its answer: as before.
+    Unasked,
     /// As before, but something was given in the place of the answer: what it left stays on its branch, and the rest is put
     /// away.
     Replaced,
@@ -164,8 +166,13 @@ impl Workplace {
             self.tenure.give_up(ledger).await;
             return Ok(());
         }
-        if work == Work::Unanswered {
-            self.tenure.keep("the answer was not valid", ledger);
+        let unanswered = match work {
+            Work::Unanswered => Some("the answer was not valid"),
+            Work::Unasked => Some("there is no session to ask for the answer in"),
+            _ => None,
+        };
+        if let Some(why) = unanswered {
+            self.tenure.keep(why, ledger);
             return Ok(());
         }
         let landed = match work {

@@ -293,6 +293,7 @@ fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::AgentStart => "agent-start",
         ErrorKind::AgentFailed => "agent-failed",
         ErrorKind::SessionNotFound => "session-not-found",
+        ErrorKind::NoSession => "no-session",
         ErrorKind::IdleTimeout => "idle-timeout",
         ErrorKind::TotalTimeout => "total-timeout",
         ErrorKind::Cancelled => "cancelled",

@@ -4,6 +4,7 @@ mod attempts;
 mod budgets;
 mod ending;
 mod entry;
+mod extraction;
 mod fallbacks;
 mod handles;
 mod held;
