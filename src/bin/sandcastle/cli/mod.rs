@@ -110,7 +110,8 @@ pub(crate) enum Command {
     /// Make the folder `.sandcastle/`: a small Rust program that runs agents on this repository, with its prompts.
     ///
     /// What no flag says is asked for on the terminal; without one, `--agent`, `--sandbox`, `--issue-tracker` and
-    /// `--template` are needed. Nothing that is there already is overwritten, and nothing is written before everything
+    /// `--template` are needed. With `--template github` there is no program: it writes workflows of GitHub Actions by which
+    /// labels on pull requests start agents. Nothing that is there already is overwritten, and nothing is written before everything
     /// was checked. Then `cargo run --manifest-path .sandcastle/Cargo.toml` runs the program.
     Init(Box<InitArgs>),
     /// Build and remove the Docker image that agents work in.

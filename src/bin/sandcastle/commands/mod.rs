@@ -9,7 +9,6 @@ mod init;
 mod interactive;
 mod options;
 mod output;
-mod questions;
 mod run;
 mod runs;
 mod schema;
