@@ -1,5 +1,6 @@
 //! The `sandcastle` command as a script sees it: its output, its exit codes, one JSON object.
 
+mod automation;
 mod budgets;
 mod doctor;
 mod extract;

@@ -13,3 +13,4 @@ pub(crate) mod real_model;
 pub(crate) mod repository;
 pub(crate) mod requirement;
 pub(crate) mod terminal;
+pub(crate) mod yaml;
