@@ -1,7 +1,7 @@
 //! Pull requests: an agent reads one, works on it, and says what is to be said there.
 //!
-//! `outputs` are the types that agents answer with, derived like a user's own, and `extraction` words the prompt that asks for
-//! them.
+//! `outputs` are the types that agents answer with, derived like a user's own, `extraction` words the prompt that asks for
+//! them, `trust` keeps of them what is true of the pull request, and `files` writes it down.
 //!
 //! # Examples
 //! ```
@@ -20,7 +20,9 @@
 //! ```
 
 mod extraction;
+mod files;
 mod outputs;
+mod trust;
 
 pub use sandcastle_core::forge::{Forge, PullRequest};
 pub use sandcastle_core::review::{
@@ -28,7 +30,11 @@ pub use sandcastle_core::review::{
 };
 
 pub use self::extraction::extraction_prompt;
+pub use self::files::{ResultFiles, ResultFolder};
 pub use self::outputs::{
     ExploreOutput, ImplementOutput, InlineComment, ReviewOutput, ThreadReply, TopLevelComment,
     UpdateBranchOutput,
+};
+pub use self::trust::{
+    Counts, DropReason, Dropped, MAX_REMARKS, Remark, keep_inline, keep_replies, keep_top_level,
 };
