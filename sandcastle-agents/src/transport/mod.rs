@@ -5,6 +5,7 @@
 
 mod tls;
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Url};
 
 pub(crate) use self::tls::objection_of;
+use crate::excerpt::one_line;
 
 /// How a service is reached.
 #[derive(Clone)]
@@ -100,10 +102,25 @@ impl Objection {
 }
 
 /// What is said when no client can be made.
-pub(crate) fn unusable(error: &dyn std::error::Error) -> Objection {
+pub(crate) fn unusable(error: &dyn Error) -> Objection {
     Objection::new(format!("no connection can be made from here: {error}"))
 }
 
+/// The causes of an error without its first words, which name the address.
+pub(crate) fn causes(error: &reqwest::Error) -> String {
+    let mut causes = Vec::new();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let words = cause.to_string();
+        if causes.last() != Some(&words) {
+            causes.push(words);
+        }
+        next = cause.source();
+    }
+    one_line(&causes.join(": "))
+}
+
+/// Tells whether a service is on this machine.
 pub(crate) fn is_loopback(base: &Url) -> bool {
     let host = base.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();

@@ -3,7 +3,6 @@
 //! A body is read to a bound, and what is kept of it is one line. Keys in it are masked by who knows them, and only then is it
 //! cut ([`cut`]): half a key would not be found.
 
-use std::error::Error;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -95,7 +94,7 @@ pub(super) fn of(error: &reqwest::Error, service: &Service) -> ModelFailure {
     if error.is_builder() {
         return ModelFailure::new(
             FailureKind::Request,
-            format!("the request cannot be sent: {}", chain(error)),
+            format!("the request cannot be sent: {}", transport::causes(error)),
         );
     }
     if let Some(objection) = transport::objection_of(error) {
@@ -106,25 +105,11 @@ pub(super) fn of(error: &reqwest::Error, service: &Service) -> ModelFailure {
     } else if error.is_timeout() {
         format!("the service said nothing for {} s", service.silence.as_secs_f32())
     } else if error.is_connect() {
-        format!("the service could not be reached: {}", chain(error))
+        format!("the service could not be reached: {}", transport::causes(error))
     } else {
-        format!("the connection to the service was lost: {}", chain(error))
+        format!("the connection to the service was lost: {}", transport::causes(error))
     };
     ModelFailure::new(FailureKind::Transport, problem)
-}
-
-/// The causes of an error without its first words, which name the address.
-fn chain(error: &reqwest::Error) -> String {
-    let mut causes = Vec::new();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let words = cause.to_string();
-        if causes.last() != Some(&words) {
-            causes.push(words);
-        }
-        next = cause.source();
-    }
-    one_line(&causes.join(": "))
 }
 
 /// Reads an answer whose status says that it is none; for so long, and no longer.
