@@ -1,7 +1,8 @@
 //! Pull requests: an agent reads one, works on it, and says what is to be said there.
 //!
 //! `outputs` are the types that agents answer with, derived like a user's own, `extraction` words the prompt that asks for
-//! them, `trust` keeps of them what is true of the pull request, and `files` writes it down.
+//! them, `trust` keeps of them what is true of the pull request, and `files` writes it down. `flow` is the whole way, from the
+//! number of a pull request to what is posted there; `prompts` has the templates of the work.
 //!
 //! # Examples
 //! ```
@@ -21,6 +22,7 @@
 
 mod extraction;
 mod files;
+mod flow;
 mod outputs;
 mod trust;
 
@@ -31,6 +33,7 @@ pub use sandcastle_core::review::{
 
 pub use self::extraction::extraction_prompt;
 pub use self::files::{ResultFiles, ResultFolder};
+pub use self::flow::{Posting, PostingState, PullRequestOutput, PullRequestResult, PullRequestRun};
 pub use self::outputs::{
     ExploreOutput, ImplementOutput, InlineComment, ReviewOutput, ThreadReply, TopLevelComment,
     UpdateBranchOutput,

@@ -106,4 +106,19 @@ impl Checkout {
     pub async fn push(&self) -> Result<CommitId> {
         Err(Error::new(ErrorKind::Git, "push the branch"))
     }
+
+    /// Returns the strategy by which a run works on the branch.
+    #[must_use]
+    pub fn strategy(&self) -> crate::worktree::BranchStrategy {
+        crate::worktree::BranchStrategy::branch(self.branch.as_str())
+    }
+
+    /// Returns those of these files in which marks of conflicts were left.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`].
+    pub async fn unresolved(&self, paths: &[String]) -> Result<Vec<String>> {
+        let _ = paths;
+        Err(Error::new(ErrorKind::Git, "read the branch"))
+    }
 }

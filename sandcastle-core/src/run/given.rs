@@ -23,6 +23,8 @@ pub struct Given<'a> {
     pub sandbox: &'a Arc<dyn SandboxProvider>,
     /// The folder, if one was named.
     pub cwd: Option<&'a Path>,
+    /// The name, if one was given.
+    pub name: Option<&'a str>,
     /// What ends the run.
     pub cancel: &'a CancellationToken,
     /// The names of the prompt arguments.
@@ -59,6 +61,7 @@ impl<O> RunOptions<O> {
             agent: &settings.agent,
             sandbox: &settings.sandbox,
             cwd: settings.site.cwd.as_deref(),
+            name: settings.site.name.as_deref(),
             cancel: &settings.cancel,
             prompt_args: settings.prompt_args.iter().map(|(key, _)| key.as_str()).collect(),
             settled: settled.into_iter().filter_map(|(name, is_set)| is_set.then_some(name)).collect(),
