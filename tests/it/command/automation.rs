@@ -71,7 +71,10 @@ async fn workflows_begin_only_when_somebody_sets_their_label() {
         assert_eq!(workflow["on"], json!({ "pull_request": { "types": ["labeled"] } }), "{name}");
         let kind = name.split(' ').next().unwrap();
         let condition = workflow["jobs"]["begin"]["if"].as_str().unwrap();
-        assert!(condition.contains(&format!("github.event.label.name == 'agent:{kind}'")), "{name}: {condition}");
+        assert!(
+            condition.contains(&format!("github.event.label.name == 'agent:{kind}'")),
+            "{name}: {condition}"
+        );
         // The other jobs wait for the one with the condition, and none of them runs without it.
         assert_eq!(workflow["jobs"]["agent"]["needs"], "begin", "{name}");
         assert!(workflow["jobs"]["agent"].get("if").is_none(), "{name}");
@@ -118,7 +121,10 @@ async fn w_47b_the_agent_has_no_token_that_writes_and_who_writes_executes_nothin
             if job != "agent" {
                 let scripts = steps(body).filter_map(|step| step["run"].as_str());
                 for script in scripts {
-                    assert!(!script.contains("cargo ") && !script.contains("sandcastle "), "{name}: {script}");
+                    assert!(
+                        !script.contains("cargo ") && !script.contains("sandcastle "),
+                        "{name}: {script}"
+                    );
                 }
                 assert!(!texts(body).iter().any(|text| text.contains("secrets.")), "{name}, {job}");
             }
@@ -199,10 +205,8 @@ async fn actions_are_pinned_and_jobs_have_limits() {
 #[tokio::test]
 async fn pushes_have_a_lease_and_labels_say_how_it_stands() {
     for (name, workflow) in all().await {
-        let scripts: Vec<&str> = jobs(&workflow)
-            .flat_map(|(_, job)| steps(job))
-            .filter_map(|step| step["run"].as_str())
-            .collect();
+        let scripts: Vec<&str> =
+            jobs(&workflow).flat_map(|(_, job)| steps(job)).filter_map(|step| step["run"].as_str()).collect();
         let pushes: Vec<&&str> = scripts.iter().filter(|script| script.contains("git push")).collect();
         assert_eq!(pushes.len(), usize::from(!name.starts_with("explore")), "{name}");
         for push in pushes {
@@ -224,7 +228,8 @@ async fn pushes_have_a_lease_and_labels_say_how_it_stands() {
 #[tokio::test]
 async fn what_is_chosen_is_a_word_in_a_script_or_refused() {
     let desk = Desk::new().await;
-    let ended = desk.automate(&["--model", "a'; rm -rf ~ #", "--sandcastle-git", "https://x/y", "--rev", "v1 $(id)"]);
+    let ended =
+        desk.automate(&["--model", "a'; rm -rf ~ #", "--sandcastle-git", "https://x/y", "--rev", "v1 $(id)"]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     let text = desk.workflow_text("review");
     assert!(text.contains(r"--model 'a'\''; rm -rf ~ #' "), "{text}");
@@ -251,7 +256,8 @@ async fn workflows_that_are_there_stay_and_a_scaffold_is_no_obstacle() {
     desk.scaffolded(&["--sandbox", "docker", "--workflow", "false"]);
     desk.repository.write(".sandcastle/Dockerfile", "FROM mine\n").unwrap();
     let made = json_of(&desk.automate(&[]));
-    let files: Vec<&str> = made["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect();
+    let files: Vec<&str> =
+        made["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect();
     assert_eq!(files, KINDS.map(|kind| format!(".github/workflows/agent-{kind}.yml")));
     assert_eq!(desk.part("Dockerfile"), "FROM mine\n");
     // The same again is nothing new, and one that was changed is somebody's.
