@@ -28,7 +28,7 @@ mod trust;
 
 pub use sandcastle_core::forge::{Forge, PullRequest};
 pub use sandcastle_core::review::{
-    Checkout, CheckoutOptions, CommentableLines, Diff, DiffFile, MergeOutlook,
+    Checkout, CheckoutOptions, CommentableLines, Diff, DiffFile, MergeOutlook, RemoteRepository,
 };
 
 pub use self::extraction::extraction_prompt;

@@ -70,7 +70,7 @@ impl Sources<'_> {
             "DIFF" => self.diff(),
             "PR_COMMENTS_JSON" => comments(pull_request),
             "BASE_BRANCH" => pull_request.base.branch.to_string(),
-            "BASE_COMMIT" => pull_request.base.commit.to_string(),
+            "BASE_COMMIT" => self.checkout.base().to_string(),
             "CONFLICTS" => self.conflicts(),
             "MARK" => mark(),
             _ => return None,
@@ -86,7 +86,7 @@ impl Sources<'_> {
                 "{}\n[cut here: {} bytes in all; `git diff {}...HEAD` shows the rest]",
                 whole_lines(text, MAX_DIFF),
                 text.len(),
-                self.pull_request.base.commit,
+                self.checkout.base(),
             ),
         }
     }

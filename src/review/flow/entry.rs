@@ -76,10 +76,10 @@ pub(super) fn check_read(run: &PullRequestRun, task: Task, pull_request: &PullRe
             .with_hint("whoever wrote it would have your rights, your files and your keys: use a sandbox")
             .with_hint("`allow_untrusted` lets it run all the same"));
     }
-    if run.purpose == Purpose::Push {
+    if run.purpose == Purpose::Push && run.push_remote.is_none() {
         let what = format!("push to the branch of #{number}: it is in {whose}");
         return Err(Error::new(ErrorKind::InvalidOptions, what)
-            .with_hint("leave out the push: the commits stay on the local branch"));
+            .with_hint("leave out the push, which keeps the commits on the local branch, or name a remote that is the fork with `push_remote`"));
     }
     Ok(())
 }

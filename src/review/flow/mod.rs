@@ -24,6 +24,7 @@ use super::{
     Checkout, CheckoutOptions, ExploreOutput, Forge, ImplementOutput, PullRequest, ReviewOutput,
     UpdateBranchOutput, extraction_prompt,
 };
+use crate::secret::Token;
 use crate::{BranchName, Error, ErrorKind, Result, RunOptions, RunResult};
 
 /// Work on one pull request: which one, by which agent, and what of the defaults is not wanted.
@@ -65,6 +66,8 @@ pub struct PullRequestRun {
     options: RunOptions,
     prompt: Prompt,
     remote: String,
+    push_remote: Option<String>,
+    git_token: Option<Token>,
     branch: Option<String>,
     strangers: Strangers,
     purpose: Purpose,
@@ -148,6 +151,8 @@ impl PullRequestRun {
             options,
             prompt: Prompt::BuiltIn,
             remote: "origin".to_owned(),
+            push_remote: None,
+            git_token: None,
             branch: None,
             strangers: Strangers::Refused,
             purpose: Purpose::Keep,
@@ -170,6 +175,19 @@ impl PullRequestRun {
     /// Sets the remote that has the pull request; the default is `origin`.
     pub fn remote(mut self, name: impl Into<String>) -> Self {
         self.remote = name.into();
+        self
+    }
+
+    /// Sets the remote that is the fork which the pull request comes from, so that its branch can be pushed to.
+    pub fn push_remote(mut self, name: impl Into<String>) -> Self {
+        self.push_remote = Some(name.into());
+        self
+    }
+
+    /// Opens the remotes to git by a token, where neither the user's credentials nor the repository's headers do; see
+    /// [`CheckoutOptions::token`].
+    pub fn git_token(mut self, token: impl Into<Token>) -> Self {
+        self.git_token = Some(token.into());
         self
     }
 
@@ -279,6 +297,10 @@ impl PullRequestRun {
         let mut options = CheckoutOptions::new(self.options.given().cwd.unwrap_or(Path::new(".")));
         options.remote.clone_from(&self.remote);
         options.branch = branch;
+        options.push_remote.clone_from(&self.push_remote);
+        if let Some(token) = &self.git_token {
+            options = options.token(token.clone());
+        }
         let checkout = self.before_it_is_cancelled(Checkout::open(&pull_request, &options)).await?;
         Ok(Opened { pull_request, checkout })
     }
@@ -291,7 +313,7 @@ impl PullRequestRun {
         sources: &Sources<'_>,
     ) -> Result<RunResult<T>> {
         let needed = options.missing_prompt_args()?;
-        let mut options = options.branch_strategy(sources.checkout.strategy());
+        let mut options = options.branch_strategy(sources.checkout.strategy().await?);
         if self.options.given().name.is_none() {
             options = options.name(format!("{}-{}", task.name(), self.number));
         }

@@ -41,8 +41,7 @@ pub(crate) struct PrArgs {
     /// The repository on GitHub [default: that of the remote].
     #[arg(long, value_name = "OWNER/NAME", help_heading = HEADING)]
     pub(crate) repo: Option<String>,
-    /// The address of the API, which for a GitHub Enterprise Server ends in /api/v3 [default: https://api.github.com, or that
-    /// of the server of the remote].
+    /// The address of the API, which for a GitHub Enterprise Server ends in /api/v3 [default: https://api.github.com].
     #[arg(long, value_name = "URL", help_heading = HEADING)]
     pub(crate) api_url: Option<String>,
     /// The variable of this environment that has the token [default: GITHUB_TOKEN, or else GH_TOKEN]. Agents do not get it.
@@ -51,6 +50,9 @@ pub(crate) struct PrArgs {
     /// The remote that has the pull request.
     #[arg(long, value_name = "NAME", default_value = "origin", help_heading = HEADING)]
     pub(crate) remote: String,
+    /// The remote that is the fork which the pull request comes from, to push to it.
+    #[arg(long, value_name = "NAME", help_heading = HEADING)]
+    pub(crate) push_remote: Option<String>,
     /// The name of the local branch [default: that of the branch of the pull request, or pull/NUMBER if it is in a fork].
     #[arg(long, value_name = "NAME", help_heading = HEADING)]
     pub(crate) branch: Option<String>,

@@ -9,7 +9,8 @@ use sandcastle::{BranchStrategy, Hooks, Logging, RunOptions, Timeouts, registry}
 
 use super::container;
 use crate::cli::{
-    AgentArgs, BranchArgs, BranchChoice, LimitArgs, NetworkChoice, PromptArgs, Sandbox, SessionArgs, SiteArgs, Step,
+    AgentArgs, BranchArgs, BranchChoice, LimitArgs, NetworkChoice, PromptArgs, Sandbox, SessionArgs,
+    SiteArgs, Step,
 };
 use crate::failure::Failure;
 
@@ -113,10 +114,7 @@ fn in_session(mut options: RunOptions, args: &SessionArgs) -> RunOptions {
 }
 
 pub(super) fn in_site(options: RunOptions, args: &SiteArgs) -> RunOptions {
-    let mut options = options
-        .hooks(hooks(args))
-        .timeouts(timeouts(args))
-        .copy_to_worktree(&args.copy);
+    let mut options = options.hooks(hooks(args)).timeouts(timeouts(args)).copy_to_worktree(&args.copy);
     if let Some(cwd) = &args.cwd {
         options = options.cwd(cwd);
     }

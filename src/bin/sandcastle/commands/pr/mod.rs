@@ -29,9 +29,7 @@ pub(super) async fn pr(command: PrCommand, reporter: &Reporter) -> Result<Exit, 
     let commits = |push| if push { Commits::Pushed } else { Commits::Stay };
     match command {
         PrCommand::Explore(args) => work(&args, Commits::Stay, PullRequestRun::explore, reporter).await,
-        PrCommand::Review(args) => {
-            work(&args.pr, commits(args.push), PullRequestRun::review, reporter).await
-        }
+        PrCommand::Review(args) => work(&args.pr, commits(args.push), PullRequestRun::review, reporter).await,
         PrCommand::Implement(args) => {
             work(&args.pr, commits(args.push), PullRequestRun::implement, reporter).await
         }
@@ -89,7 +87,8 @@ async fn configured(args: &PrArgs, commits: Commits, reporter: &Reporter) -> Res
     let repository = place::repository(args).await?;
     let mut github = GitHub::new(&repository.name).base_url(&repository.api).system_proxies();
     // The variables of the user stand behind: an empty one of theirs is as good.
-    let mut options = token.hidden(within(in_site(of_agent(&args.agent, cwd).await?, &args.site), &args.limits));
+    let mut options =
+        token.hidden(within(in_site(of_agent(&args.agent, cwd).await?, &args.site), &args.limits));
     for (key, value) in &args.args {
         options = options.prompt_arg(key, value);
     }
@@ -119,6 +118,9 @@ fn told_apart(
     }
     if let Some(file) = &args.prompt_file {
         run = run.prompt_file(file);
+    }
+    if let Some(remote) = &args.push_remote {
+        run = run.push_remote(remote);
     }
     if let Some(branch) = &args.branch {
         run = run.branch(branch);

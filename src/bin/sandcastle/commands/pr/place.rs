@@ -9,6 +9,8 @@ use crate::failure::Failure;
 
 /// The address of the API of GitHub itself.
 const OFFICIAL: &str = "https://api.github.com";
+/// The hosts of its repositories.
+const OF_GITHUB: [&str; 2] = ["github.com", "ssh.github.com"];
 
 /// A repository on GitHub, or on a server of its kind.
 #[derive(Debug)]
@@ -39,22 +41,32 @@ impl Results {
 
 /// Finds out which repository it is, as far as flags do not say it.
 pub(super) async fn repository(args: &PrArgs) -> Result<Repository, Failure> {
-    if let (Some(name), Some(api)) = (&args.repo, &args.api_url) {
-        return Ok(Repository { name: name.clone(), api: api.clone() });
-    }
     let cwd = args.site.cwd.as_deref().unwrap_or(Path::new("."));
-    let found = RemoteRepository::of(cwd, &args.remote).await.map_err(|error| Failure::at_entry(&error))?;
+    let found = match &args.repo {
+        Some(_) => None,
+        None => RemoteRepository::of(cwd, &args.remote).await.map_err(|error| Failure::at_entry(&error))?,
+    };
     let name = match (&args.repo, &found) {
         (Some(name), _) => name.clone(),
         (None, Some(found)) => found.name.clone(),
         (None, None) => {
-            let what = format!("failed to tell the repository of the remote `{}` from its address", args.remote);
+            let what =
+                format!("failed to tell the repository of the remote `{}` from its address", args.remote);
             return Err(Failure::usage(what).with_hint("name it with `--repo OWNER/NAME`"));
         }
     };
-    let api = args.api_url.clone().unwrap_or_else(|| match found.as_ref().map(|found| found.host.as_str()) {
-        None | Some("github.com" | "ssh.github.com") => OFFICIAL.to_owned(),
-        Some(host) => format!("https://{host}/api/v3"),
-    });
+    let api = match (&args.api_url, args.repo.is_some(), found) {
+        (Some(api), ..) => api.clone(),
+        (None, false, Some(found)) if !OF_GITHUB.contains(&found.host.as_str()) => {
+            // A repository's own word is not enough to send a token there.
+            let what = format!("failed to ask `{}` for pull requests, which is not GitHub", found.host);
+            let hint = format!(
+                "if it is a GitHub Enterprise Server, say so with `--api-url https://{}/api/v3`",
+                found.host
+            );
+            return Err(Failure::usage(what).with_hint(&hint));
+        }
+        _ => OFFICIAL.to_owned(),
+    };
     Ok(Repository { name, api })
 }

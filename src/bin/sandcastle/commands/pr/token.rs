@@ -35,7 +35,9 @@ impl GitHubToken {
     /// When the one that was named has no token.
     pub(super) fn find(named: Option<&str>) -> Result<Self, Failure> {
         let value = match named {
-            Some(name) => Some(read(name)?.ok_or_else(|| failed(name, "there is no such variable in the environment"))?),
+            Some(name) => Some(
+                read(name)?.ok_or_else(|| failed(name, "there is no such variable in the environment"))?,
+            ),
             None => USUAL.into_iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().next(),
         };
         let mut variables: Vec<String> = USUAL.map(str::to_owned).to_vec();
