@@ -87,6 +87,17 @@ impl Borrowed {
         &self.git
     }
 
+    /// Returns git, aimed at the folder and at a work tree. No index is named.
+    pub(super) fn git_in(&self, top: &Path) -> Git {
+        let content = [".gitignore", ".gitattributes"].map(|file| top.join(file));
+        self.git.moved_to(top).env("GIT_WORK_TREE", top).reads_first(content)
+    }
+
+    /// Returns the folder.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Writes the references of the folder: lines of an object id and a name.
     fn set_references(&self, lines: &[u8]) -> Result<()> {
         fs::write(self.folder.path().join("packed-refs"), lines).map_err(|error| {

@@ -10,6 +10,7 @@ mod exchange;
 mod fetch;
 mod filtered;
 mod identity;
+mod memory;
 mod overrides;
 mod passage;
 mod refs;
@@ -30,6 +31,7 @@ pub(crate) use self::command::{Answer, DROPPED_VARIABLES, Git, path_from, print}
 pub(crate) use self::exchange::{Exchange, Parcel};
 pub(crate) use self::fetch::Fetch;
 pub(crate) use self::identity::Identity;
+pub(crate) use self::memory::{Memory, Undone, Witness};
 pub(crate) use self::refs::{Refs, branch_ref};
 pub(crate) use self::repository::{Head, Repository};
 pub(crate) use self::stand_in::{Inhabitant, Left, Original, Seen, StandIn};

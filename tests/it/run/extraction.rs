@@ -91,7 +91,8 @@ async fn an_output_that_is_described_at_run_time_is_extracted_too() {
     let bench = Bench::new().await;
     let spec = OutputSpec::text("summary").unwrap();
     let turns = [say("ok"), say("<summary> short </summary>")];
-    let result = sandcastle::run_spec_with_extraction(work(&bench, turns), spec, "As <summary>text</summary>.");
+    let result =
+        sandcastle::run_spec_with_extraction(work(&bench, turns), spec, "As <summary>text</summary>.");
     assert_eq!(result.await.unwrap().output, "short");
 }
 
