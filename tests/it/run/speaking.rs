@@ -12,6 +12,7 @@ use sandcastle::{
 };
 
 use super::{Bench, N, say};
+use crate::support::process::{Finished, Invocation};
 
 const QUESTION: &str = "Report as <result>JSON</result>.";
 const GOOD: &str = r#"<result>{"n":5}</result>"#;
@@ -79,7 +80,7 @@ impl Case {
         let result = sandcastle::run_with_extraction::<N>(self.options(mischief), QUESTION).await.unwrap();
         assert_eq!((result.output.n, result.commits.len()), (5, 1));
         let top = result.preserved_worktree.as_deref().unwrap_or(self.bench.repository.path());
-        assert_eq!(state_of(top).await, expected);
+        assert_eq!(state_of(top), expected);
         let mut undone = std::mem::take(&mut *self.undone.lock().unwrap());
         assert_eq!(undone.len(), 1, "{undone:?}");
         let undone = undone.remove(0);
@@ -98,7 +99,7 @@ impl Case {
         assert_eq!(other.undone.lock().unwrap().len(), 0);
         assert_eq!(result.warnings.iter().filter(|warning| warning.contains("speak")).count(), 0);
         let top = result.preserved_worktree.clone().unwrap_or_else(|| other.bench.repository.path().into());
-        state_of(&top).await
+        state_of(&top)
     }
 
     fn new_boxed(strategy: BranchStrategy) -> std::pin::Pin<Box<dyn Future<Output = Self>>> {
@@ -111,15 +112,18 @@ impl Case {
 }
 
 /// Words everything about a work tree that its owner would notice: trees and not commits, whose times differ.
-async fn state_of(top: &Path) -> String {
+fn state_of(top: &Path) -> String {
     let script = "git rev-parse HEAD^{tree}; git symbolic-ref HEAD | sed 's/2[0-9-]*-[0-9a-f]*//'; git ls-files --stage; \
                   git status --porcelain=v2 -uall; git log --format=%s; git stash list; \
                   find . -path ./.git -prune -o -path ./.sandcastle -prune -o -type f -print | sort | xargs ls -l --time-style=+ ; \
                   find . -path ./.git -prune -o -path ./.sandcastle -prune -o -type f -print | sort | xargs sha1sum; \
                   find . -path ./.git -prune -o -type l -printf '%p %l\\n'; ls .git/rebase-merge .git/MERGE_HEAD 2>/dev/null; true";
-    let output =
-        tokio::process::Command::new("sh").args(["-c", script]).current_dir(top).output().await.unwrap();
-    String::from_utf8(output.stdout).unwrap()
+    sh(top, script).stdout
+}
+
+fn sh(folder: &Path, script: &str) -> Finished {
+    let path = std::env::vars().filter(|(key, _)| key == "PATH");
+    Invocation::new("sh", folder).arguments(["-c", script]).environment(path).run()
 }
 
 fn paths(names: &[&str]) -> Vec<PathBuf> {
@@ -244,9 +248,7 @@ async fn bytes_that_attributes_would_change() {
     assert_eq!(case.undone.lock().unwrap()[0].0.len(), 5);
     let top = case.bench.repository.path();
     let script = "cat mixed.crlf dos.auto f.f i.id unix.auto | sha1sum | cmp - ../sum";
-    let same =
-        tokio::process::Command::new("sh").args(["-c", script]).current_dir(top).status().await.unwrap();
-    assert!(same.success());
+    assert_eq!(sh(top, script).code(), Some(0));
 }
 
 #[tokio::test]
@@ -322,7 +324,7 @@ async fn a_cancelled_question_is_undone_before_the_run_ends() {
     let (ended, ()) = tokio::join!(run, watch);
     let error = ended.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
-    assert_eq!(state_of(case.bench.repository.path()).await, expected);
+    assert_eq!(state_of(case.bench.repository.path()), expected);
     let work = error.work().unwrap();
     assert_eq!((work.text.as_str(), work.commits.len()), ("The work.", 1));
 }
