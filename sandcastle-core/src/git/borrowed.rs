@@ -38,6 +38,9 @@ const MAX_SHALLOW: u64 = 16 * 1024 * 1024;
 pub(crate) struct Borrowed {
     folder: TempDir,
     git: Git,
+    /// The folder of the objects, and what is carried of the repository's settings.
+    objects: PathBuf,
+    settings: Overrides,
 }
 
 impl Borrowed {
@@ -51,11 +54,9 @@ impl Borrowed {
         let format = listing.own_value("extensions.objectformat").unwrap_or(b"sha1");
         let folder = lay_out(format, repository.common_dir())
             .map_err(|error| Error::new(ErrorKind::Io, "make a temporary git folder").with_source(error))?;
-        let git = Git::at(repository.home())
-            .env("GIT_DIR", folder.path())
-            .env("GIT_OBJECT_DIRECTORY", repository.common_dir().join("objects"))
-            .configuration(Configuration::Ours(settings));
-        Ok(Self { folder, git })
+        let objects = repository.common_dir().join("objects");
+        let git = aimed(repository.home(), folder.path(), &objects, &settings);
+        Ok(Self { folder, git, objects, settings })
     }
 
     /// As [`Borrowed::from`], with the branches of the repository, so that only what it does not have is fetched.
@@ -69,7 +70,7 @@ impl Borrowed {
 
     /// Makes a folder that has the objects in `objects` and makes new ones in itself, to be fetched from.
     pub(super) async fn passage(repository: &Repository, objects: &[PathBuf]) -> Result<(TempDir, Git)> {
-        let Self { folder, git } = Self::from(repository).await?;
+        let Self { folder, git, .. } = Self::from(repository).await?;
         let lines =
             objects.iter().flat_map(|folder| [folder.as_os_str().as_bytes(), b"\n"]).collect::<Vec<_>>();
         let write = || {
@@ -90,7 +91,7 @@ impl Borrowed {
     /// Returns git, aimed at the folder and at a work tree. No index is named.
     pub(super) fn git_in(&self, top: &Path) -> Git {
         let content = [".gitignore", ".gitattributes"].map(|file| top.join(file));
-        self.git.moved_to(top).env("GIT_WORK_TREE", top).reads_first(content)
+        aimed(top, self.path(), &self.objects, &self.settings).env("GIT_WORK_TREE", top).reads_first(content)
     }
 
     /// Returns the folder.
@@ -104,6 +105,13 @@ impl Borrowed {
             Error::new(ErrorKind::Io, "write references to a temporary git folder").with_source(error)
         })
     }
+}
+
+fn aimed(cwd: &Path, folder: &Path, objects: &Path, settings: &Overrides) -> Git {
+    Git::at(cwd)
+        .env("GIT_DIR", folder)
+        .env("GIT_OBJECT_DIRECTORY", objects)
+        .configuration(Configuration::Ours(settings.clone()))
 }
 
 /// Names the settings that are as much the repository's as its objects, and cannot make git run anything.

@@ -251,12 +251,6 @@ impl Git {
         self
     }
 
-    /// Starts elsewhere.
-    #[must_use]
-    pub(super) fn moved_to(&self, cwd: &Path) -> Self {
-        Self { cwd: cwd.to_path_buf(), ..self.clone() }
-    }
-
     /// Returns the folder in which git runs.
     pub(crate) fn cwd(&self) -> &Path {
         &self.cwd

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use sandcastle::agent::{AgentCommand, AgentRequest, Capabilities, Decoder, SchemaDelivery, TurnMode};
+use sandcastle::event::FailureKind;
 use sandcastle::journal::{RescuedWork, RunState, Runs};
 use sandcastle::testing::{Script, Scripted, Turn};
 use sandcastle::{
@@ -136,6 +137,18 @@ async fn a_second_answer_that_is_good_is_the_output() {
     assert!(result.attempts.iter().all(|attempt| attempt.commits.is_empty()), "they are those of the work");
     assert_eq!(result.commits.len(), 1);
     assert!(result.iterations[1..].iter().all(|iteration| iteration.mode == TurnMode::SpeakOnly));
+}
+
+#[tokio::test]
+async fn a_question_that_does_not_get_through_is_put_again() {
+    let bench = Bench::new().await;
+    let failing = || Turn::new().fail(FailureKind::Transport, "overloaded");
+    let turns = [say("ok"), failing(), failing(), say(GOOD)];
+    let question = Extraction::new(QUESTION).max_retries(0);
+    let result = sandcastle::run_with_extraction::<N>(work(&bench, turns), question).await.unwrap();
+    let outcomes: Vec<_> = result.attempts.iter().map(|attempt| attempt.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::Transport, AttemptOutcome::Transport, AttemptOutcome::Accepted]);
+    assert_eq!(bench.prompts(result.session_id().unwrap())[1..], [QUESTION, QUESTION, QUESTION]);
 }
 
 #[tokio::test]

@@ -7,8 +7,6 @@
 mod files;
 mod names;
 mod staged;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

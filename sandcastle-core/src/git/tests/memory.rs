@@ -1,8 +1,9 @@
 //! What is put back, and what is left to others.
 
 use std::path::Path;
+use std::time::Duration;
 
-use super::*;
+use crate::git::{Memory, Repository, Undone, Witness};
 use crate::testing::ScratchRepo;
 
 const LIMIT: Duration = Duration::from_secs(30);
