@@ -114,6 +114,20 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_may_only_speak_reads_at_the_most() {
+        let agent = Codex::new("m").config("sandbox_mode", "\"danger-full-access\"").arg("--yolo");
+        let id = SessionRequest::Resume(SessionId::new(ID).unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let command = words(&agent.command(&request).unwrap());
+        assert!(!command.contains("dangerously") && !command.contains("--yolo"), "{command}");
+        let last = format!("-c sandbox_mode=\"read-only\" -c approval_policy=\"never\" {ID} -");
+        assert!(
+            command.starts_with("codex exec resume --json -m m") && command.ends_with(&last),
+            "{command}"
+        );
+    }
+
+    #[test]
     fn a_fresh_turn_takes_the_prompt_by_standard_input() {
         let command = command(&Codex::new("m"), &SessionRequest::Fresh);
         assert_eq!(words(&command), "codex exec --json --dangerously-bypass-approvals-and-sandbox -m m -");

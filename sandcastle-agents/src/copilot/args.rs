@@ -74,7 +74,6 @@ mod tests {
 
     use super::*;
     use crate::effort::Effort;
-    use crate::free_hand;
 
     const ID: &str = "a7d88c87-f307-4df3-a6a8-af780fbc7d40";
     const JSON: &str = "copilot --output-format json --allow-all-tools --no-ask-user";
@@ -86,6 +85,15 @@ mod tests {
     fn words(command: &AgentCommand) -> String {
         let words = std::iter::once(&command.program).chain(&command.args);
         words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_turn_that_may_only_speak_is_denied_what_changes_something() {
+        let id = SessionRequest::Resume(SessionId::new(ID).unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let command = words(&Copilot::new("").arg("--allow-all-tools").command(&request).unwrap());
+        let denied = "--deny-tool=shell --deny-tool=write --no-ask-user";
+        assert_eq!(command, format!("copilot --output-format json {denied} --resume={ID}"));
     }
 
     #[test]

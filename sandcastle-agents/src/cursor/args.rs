@@ -66,6 +66,14 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_may_only_speak_is_asked() {
+        let request = AgentRequest::new("sum up", Path::new("/work"), &SessionRequest::Fresh);
+        let agent = Cursor::new("").arg("--force").arg("-H");
+        let command = words(&agent.command(&request.with_mode(TurnMode::SpeakOnly)).unwrap());
+        assert_eq!(command, "agent --print --output-format stream-json --mode ask --trust -H sum up");
+    }
+
+    #[test]
     fn the_prompt_is_the_last_argument() {
         let start =
             |prompt: &str| words(&command(&Cursor::new("m"), prompt, &SessionRequest::Fresh).unwrap());

@@ -105,6 +105,15 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_may_only_speak_plans_at_the_most() {
+        let id = SessionRequest::Resume(SessionId::new(ID).unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let agent = Gemini::new("").approval_mode(ApprovalMode::Yolo).arg("--yolo").arg("--debug");
+        let command = words(&agent.command(&request).unwrap());
+        assert_eq!(command, format!("{HEADLESS} plan --resume {ID} --debug"));
+    }
+
+    #[test]
     fn a_fresh_turn_takes_the_prompt_by_standard_input() {
         let command = command(&Gemini::new("m"), &SessionRequest::Fresh).unwrap();
         assert_eq!(words(&command), format!("{HEADLESS} yolo --model m"));

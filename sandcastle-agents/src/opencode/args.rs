@@ -102,6 +102,16 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_may_only_speak_is_denied_every_tool() {
+        let id = SessionRequest::Resume(SessionId::new("ses_1").unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let command = OpenCode::new("").arg("--auto").arg("--pure").command(&request).unwrap();
+        let expected = "opencode run --format json --thinking --dir /work --session ses_1 --pure";
+        assert_eq!(words(&command), expected);
+        assert_eq!(command.env, [(SPEAK_ONLY.0.into(), SPEAK_ONLY.1.into())]);
+    }
+
+    #[test]
     fn w_43_the_prompt_goes_by_standard_input() {
         let command = command(&OpenCode::new("a/m"), &SessionRequest::Fresh).unwrap();
         assert_eq!(words(&command), format!("{RUN} --model a/m"));

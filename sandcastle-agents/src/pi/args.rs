@@ -87,6 +87,14 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_may_only_speak_has_no_tools() {
+        let id = SessionRequest::Resume(SessionId::new(ID).unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let command = words(&Pi::new("").command(&request).unwrap());
+        assert_eq!(command, format!("pi -p --mode json --no-tools --session {ID}"));
+    }
+
+    #[test]
     fn w_43_the_prompt_goes_by_standard_input() {
         let command = command(&Pi::new("m"), &SessionRequest::Fresh).unwrap();
         assert_eq!(words(&command), "pi -p --mode json --model m");

@@ -36,7 +36,8 @@ pub(super) const FETCH: [&str; 9] = [
 pub(crate) struct Borrowed {
     folder: TempDir,
     git: Git,
-    /// What is carried over of the repository's settings.
+    /// The folder of the objects, and what is carried of the repository's settings.
+    objects: PathBuf,
     settings: Overrides,
 }
 
@@ -51,11 +52,9 @@ impl Borrowed {
         let format = listing.own_value("extensions.objectformat").unwrap_or(b"sha1");
         let folder = lay_out(format, repository.common_dir())
             .map_err(|error| Error::new(ErrorKind::Io, "make a temporary git folder").with_source(error))?;
-        let git = Git::at(repository.home())
-            .env("GIT_DIR", folder.path())
-            .env("GIT_OBJECT_DIRECTORY", repository.common_dir().join("objects"))
-            .configuration(Configuration::Ours(settings.clone()));
-        Ok(Self { folder, git, settings })
+        let objects = repository.common_dir().join("objects");
+        let git = aimed(repository.home(), folder.path(), &objects, &settings);
+        Ok(Self { folder, git, objects, settings })
     }
 
     /// Has a token sent to the address and nothing else: no header of the repository's, and not to where the address leads on.
@@ -102,12 +101,30 @@ impl Borrowed {
         &self.git
     }
 
+    /// Returns git, aimed at the folder and at a work tree. No index is named.
+    pub(super) fn git_in(&self, top: &Path) -> Git {
+        let content = [".gitignore", ".gitattributes"].map(|file| top.join(file));
+        aimed(top, self.path(), &self.objects, &self.settings).env("GIT_WORK_TREE", top).reads_first(content)
+    }
+
+    /// Returns the folder.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Writes the references of the folder: lines of an object id and a name.
     fn set_references(&self, lines: &[u8]) -> Result<()> {
         fs::write(self.folder.path().join("packed-refs"), lines).map_err(|error| {
             Error::new(ErrorKind::Io, "write references to a temporary git folder").with_source(error)
         })
     }
+}
+
+fn aimed(cwd: &Path, folder: &Path, objects: &Path, settings: &Overrides) -> Git {
+    Git::at(cwd)
+        .env("GIT_DIR", folder)
+        .env("GIT_OBJECT_DIRECTORY", objects)
+        .configuration(Configuration::Ours(settings.clone()))
 }
 
 /// Names the settings that are as much the repository's as its objects, and cannot make git run anything.

@@ -13,6 +13,7 @@ mod exchange;
 mod fetch;
 mod filtered;
 mod identity;
+mod memory;
 mod overrides;
 mod passage;
 #[cfg(feature = "review")]
@@ -37,6 +38,7 @@ pub(crate) use self::command::{Answer, DROPPED_VARIABLES, Git, path_from, print}
 pub(crate) use self::exchange::{Exchange, Parcel};
 pub(crate) use self::fetch::Fetch;
 pub(crate) use self::identity::Identity;
+pub(crate) use self::memory::{Memory, Undone, Witness};
 #[cfg(feature = "review")]
 pub(crate) use self::push::{Push, Pushed};
 pub(crate) use self::refs::{Refs, branch_ref};

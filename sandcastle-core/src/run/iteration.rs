@@ -18,6 +18,7 @@ use super::ledger::Ledger;
 use super::listener::{End, Listener};
 use super::native::Heard;
 use super::plan::Ask;
+use super::quiet::Quiet;
 use super::sessions::{Inside, Sessions};
 use super::shell::Bounds;
 use super::trace;
@@ -26,9 +27,9 @@ use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace, TurnMode};
 use crate::budget::{Budget, Spent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
-use crate::id::SessionId;
+use crate::id::{RunId, SessionId};
 use crate::output::locate::Locator;
-use crate::sandbox::{Program, Running};
+use crate::sandbox::{Program, Running, Sharing};
 use crate::session::SessionRequest;
 use crate::work::Iteration;
 
@@ -51,6 +52,9 @@ pub(super) struct Stage<'a> {
     pub(super) sessions: Sessions,
     /// What the agent may do in the processes that are played here.
     pub(super) mode: TurnMode,
+    /// What the sandbox shows of the files of this host.
+    pub(super) sharing: Sharing,
+    pub(super) run: &'a RunId,
 }
 
 /// What one agent process did.
@@ -116,6 +120,8 @@ impl<'a> Stage<'a> {
             bounds: job.bounds(),
             sessions: job.sessions(),
             mode: TurnMode::Work,
+            sharing: job.settings.sandbox.sharing(),
+            run: &job.checked.run,
         }
     }
 
@@ -157,7 +163,16 @@ impl<'a> Stage<'a> {
         ledger.afford(&self.budget, &format!("start `{}` again", self.agent.name()))?;
         let number = ledger.next_process();
         ledger.tell(&RunEvent::IterationStarted { number });
-        self.play_to_the_end(prompt, session, ask, ledger).instrument(trace::iteration(number)).await
+        let quiet = match self.mode {
+            TurnMode::SpeakOnly => Quiet::begin(self, ledger).await?,
+            TurnMode::Work => None,
+        };
+        let playing = self.play_to_the_end(prompt, session, ask, ledger);
+        let played = playing.instrument(trace::iteration(number)).await;
+        if let Some(quiet) = quiet {
+            quiet.end(ledger).await;
+        }
+        played
     }
 
     /// Waits before something is said again. A run that is cut off meanwhile starts no further process.

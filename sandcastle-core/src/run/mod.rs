@@ -41,6 +41,7 @@ mod options;
 mod outcome;
 mod output_mode;
 mod plan;
+mod quiet;
 mod retry;
 mod schema_file;
 mod sessions;

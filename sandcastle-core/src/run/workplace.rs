@@ -14,7 +14,7 @@ use super::iteration::Stage;
 use super::ledger::Ledger;
 use super::setup::{Opened, Teller, check_nobody_is_left, joined};
 use crate::error::Result;
-use crate::git::Wall;
+use crate::git::{Repository, Wall};
 use crate::id::BranchName;
 use crate::sandbox::SandboxHandle;
 use crate::worktree::{Fate, Gathered, Landing, Origin, Place};
@@ -117,18 +117,28 @@ impl Workplace {
         self.tenure.place().branch()
     }
 
+    /// Returns the repository, aimed at the work tree.
+    pub(super) fn repository(&self) -> &Repository {
+        self.tenure.place().repository()
+    }
+
     /// Returns the folder that the agent works in, as seen inside the sandbox.
     pub(super) fn cwd(&self, job: &Job) -> PathBuf {
         joined(self.sandbox().worktree(), &job.checked.below)
+    }
+
+    /// Has this host get what was done inside, and returns what is to be warned of.
+    pub(super) async fn bring_back(&self) -> Result<Vec<String>> {
+        let brought = self.sandbox().bring_back().await;
+        self.is_cut_off.store(brought.is_err(), Ordering::Relaxed);
+        brought
     }
 
     /// Finds the commits that the agent has made by now.
     ///
     /// What was done inside is brought back for that. Where a branch was moved here then, whoever goes on inside sees it.
     pub(super) async fn gather(&self) -> Result<Gathered> {
-        let brought = self.sandbox().bring_back().await;
-        self.is_cut_off.store(brought.is_err(), Ordering::Relaxed);
-        let notes = brought?;
+        let notes = self.bring_back().await?;
         let mut gathered = self.tenure.place().gather(&self.origin, self.limit).await?;
         if !gathered.notes.is_empty() {
             self.sandbox().bring_in().await?;

@@ -12,6 +12,7 @@ mod claude_code;
 mod codex;
 mod corrections;
 mod endings;
+mod extraction;
 mod failures;
 mod gemini;
 mod native;

@@ -1,15 +1,22 @@
 //! Work first, and the output afterwards: two phases in one workplace.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use sandcastle::agent::{AgentCommand, AgentRequest, Capabilities, Decoder, TurnMode};
-use sandcastle::testing::{Scripted, Turn};
+use sandcastle::agent::{AgentCommand, AgentRequest, Capabilities, Decoder, SchemaDelivery, TurnMode};
+use sandcastle::event::FailureKind;
+use sandcastle::journal::{RescuedWork, RunState, Runs};
+use sandcastle::testing::{Script, Scripted, Turn};
 use sandcastle::{
-    Agent, AgentEvent, AttemptOutcome, BranchStrategy, ErrorKind, Extraction, OutputSpec, Result, RunEvent,
-    RunOptions, Stage,
+    Agent, AgentEvent, AnswerGuarantee, AttemptOutcome, BranchStrategy, ErrorKind, Extraction, OutputSpec,
+    OutputStrategy, Result, RunEvent, RunOptions, Stage,
 };
+use serde_json::json;
 
 use super::{Bench, N, Retried, say};
+use crate::support::desk::wait_for;
+use crate::support::process::Invocation;
+use crate::support::requirement::variable;
 
 const QUESTION: &str = "Report as <result>JSON</result>.";
 const GOOD: &str = r#"<result>{"n":5}</result>"#;
@@ -133,6 +140,18 @@ async fn a_second_answer_that_is_good_is_the_output() {
 }
 
 #[tokio::test]
+async fn a_question_that_does_not_get_through_is_put_again() {
+    let bench = Bench::new().await;
+    let failing = || Turn::new().fail(FailureKind::Transport, "overloaded");
+    let turns = [say("ok"), failing(), failing(), say(GOOD)];
+    let question = Extraction::new(QUESTION).max_retries(0);
+    let result = sandcastle::run_with_extraction::<N>(work(&bench, turns), question).await.unwrap();
+    let outcomes: Vec<_> = result.attempts.iter().map(|attempt| attempt.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::Transport, AttemptOutcome::Transport, AttemptOutcome::Accepted]);
+    assert_eq!(bench.prompts(result.session_id().unwrap())[1..], [QUESTION, QUESTION, QUESTION]);
+}
+
+#[tokio::test]
 async fn without_a_valid_answer_nothing_that_was_produced_is_lost() {
     let bench = Bench::new().await;
     let produce = Turn::new().write_file("x", "1").commit("Work").write_file("y", "2").say("The work.");
@@ -229,4 +248,78 @@ async fn the_result_can_be_gone_on_with() {
     let more = result.resume("And now?").await.unwrap();
     assert_eq!((more.text.as_str(), more.iterations[0].mode), ("more", TurnMode::Work));
     assert_eq!(bench.prompts(more.session_id().unwrap()), ["Do it.", QUESTION, "And now?"]);
+}
+
+#[tokio::test]
+async fn only_the_question_has_the_schema_and_it_needs_no_tag() {
+    for delivery in [SchemaDelivery::Argument, SchemaDelivery::File] {
+        for strategy in [OutputStrategy::Native, OutputStrategy::Auto] {
+            let bench = Bench::new().await;
+            let turns = [
+                say("ok"),
+                say("so").structured(json!({ "n": "x" })),
+                say("so").structured(json!({ "n": 5 })),
+            ];
+            let options = work_of(&bench, bench.taking(delivery, turns)).output_strategy(strategy);
+            let result = sandcastle::run_with_extraction::<N>(options, "Report.").await.unwrap();
+            assert_eq!((result.output.n, result.attempts.len()), (5, 2));
+            assert_eq!(result.answer_guarantee, Some(AnswerGuarantee::Native));
+            assert_eq!(result.strategy.as_ref().unwrap().strategy, OutputStrategy::Native);
+            let schemas = bench.schemas(result.session_id());
+            let with: Vec<_> = schemas.iter().map(Option::is_some).collect();
+            assert_eq!(with, [false, true, true]);
+            assert_eq!(result.warnings, [] as [String; 0], "a schema in a file is no change");
+        }
+    }
+}
+
+/// Names the folder of a run that is played by this very test in another process, to be killed.
+const TO_BE_KILLED: &str = "SANDCASTLE_TEST_EXTRACTION_TO_BE_KILLED";
+
+#[tokio::test]
+async fn after_a_kill_in_the_question_the_work_and_the_value_are_found() {
+    if let Some(folder) = variable(TO_BE_KILLED) {
+        return played_to_be_killed(Path::new(&folder)).await;
+    }
+    let bench = Bench::new().await;
+    let folder = bench.repository.path();
+    let test = std::thread::current().name().unwrap().to_owned();
+    let environment = std::env::vars().chain([(TO_BE_KILLED.to_owned(), folder.display().to_string())]);
+    let running = Invocation::new(std::env::current_exe().unwrap(), Path::new("/"))
+        .arguments(["--exact", &test, "--nocapture"])
+        .environment(environment)
+        .start();
+    wait_for(&folder.join("marker")).await;
+    running.signal(rustix::process::Signal::KILL);
+    running.finish();
+
+    let runs = Runs::of(folder).await.unwrap();
+    let [run] = &runs.list().await.unwrap()[..] else { panic!("one run") };
+    assert_eq!((run.state, run.mode), (RunState::Died, TurnMode::SpeakOnly));
+    let run = runs.show(&run.id).await.unwrap();
+    assert_eq!(run.branches[0].commits[0].subject, "Work");
+    assert_eq!(run.answer.as_ref().unwrap().value, Some(json!({ "n": 5 })));
+    assert!(run.session.is_some());
+    let recovered = runs.recover(&run.id).await.unwrap();
+    assert!(recovered.ended_processes >= 1);
+    let rescue = recovered.rescued.iter().find(|rescued| rescued.what == RescuedWork::Uncommitted).unwrap();
+    assert_eq!(bench.repository.git(["show", &format!("{}:loose", rescue.branch)]).await.unwrap(), "x");
+}
+
+async fn played_to_be_killed(folder: &Path) {
+    let work = Turn::new().write_file("made", "1").commit("Work").write_file("loose", "x").say("ok");
+    let marker = folder.join("marker");
+    let heard = format!(
+        "until grep -q '\"note\":\"answered\"' '{}'/*/journal.jsonl; do sleep 0.01; done; touch '{}'; sleep 60",
+        folder.join(".sandcastle/runs").display(),
+        marker.display()
+    );
+    let answer = say(GOOD).complete().shell(heard);
+    let options =
+        RunOptions::new(Scripted::new(Script::new().turn(work).turn(answer)), sandcastle::NoSandbox::new())
+            .cwd(folder)
+            .branch_strategy(BranchStrategy::merge_to_head())
+            .prompt("go")
+            .logging(sandcastle::Logging::off());
+    let _ = sandcastle::run_with_extraction::<N>(options, QUESTION).await;
 }

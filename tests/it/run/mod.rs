@@ -22,6 +22,7 @@ mod schema_files;
 mod schema_secrets;
 mod secrets;
 mod shared;
+mod speaking;
 mod strategies;
 mod versions;
 

@@ -2,6 +2,7 @@
 
 mod fetch;
 mod hostile;
+mod memory;
 mod trap;
 mod wall;
 

@@ -97,8 +97,8 @@ impl From<&str> for Extraction {
 /// # Errors
 /// As [`run_with`](crate::run_with), and before anything is started when the agent cannot resume a session.
 /// [`ErrorKind::NoSession`](crate::ErrorKind::NoSession) when it has named no session by the end of its work. Without a valid output
-/// nothing of the last iteration lands: its commits are on the branch that the error names, its worktree is kept, and
-/// [`Error::work`](crate::Error::work) has the text of the work. What earlier iterations have landed stays.
+/// nothing of the last iteration lands: its commits are on the branch that the error names, a worktree with anything of value is
+/// kept, and [`Error::work`](crate::Error::work) has the text of the work. What earlier iterations have landed stays.
 ///
 /// # Cancel safety
 /// As [`run`](crate::run). What the agent has changed in a turn that is dropped is not undone; a turn that is cancelled by its
