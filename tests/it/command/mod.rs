@@ -7,6 +7,7 @@ mod extract;
 mod images;
 mod init;
 mod native;
+mod pr;
 mod scaffold_files;
 mod scaffolds;
 mod schema;

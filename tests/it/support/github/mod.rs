@@ -152,7 +152,8 @@ impl fmt::Debug for Exception {
 
 impl Hub {
     fn new(scene: Scene, base: String) -> Self {
-        let state = State { page_size: 100, exceptions: Vec::new(), requests: Vec::new(), posted: Vec::new() };
+        let state =
+            State { page_size: 100, exceptions: Vec::new(), requests: Vec::new(), posted: Vec::new() };
         Self { scene, base, state: Mutex::new(state) }
     }
 
