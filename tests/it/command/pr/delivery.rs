@@ -50,13 +50,12 @@ async fn row_199_a_branch_that_has_moved_on_is_not_pushed_over() {
     let marker = yard.desk.home.path().join("pushed");
     // Somebody is faster while the agent works.
     let there = yard.desk.home.path().join("remote.git");
+    let git = format!("git --git-dir='{}' -c user.name=x -c user.email=x@x", there.display());
     let faster = format!(
-        "git --git-dir='{}' update-ref refs/heads/tower $(git --git-dir='{}' commit-tree -p {} -m Elsewhere '{}^{{tree}}') && touch '{}'",
-        there.display(),
-        there.display(),
-        yard.head,
-        yard.head,
+        "new=$({git} commit-tree -p {head} -m Elsewhere '{head}^{{tree}}') \
+         && {git} update-ref refs/heads/tower $new && touch '{}'",
         marker.display(),
+        head = yard.head,
     );
     let mut turn = work();
     turn["steps"].as_array_mut().unwrap().insert(0, json!({ "shell": faster }));

@@ -110,7 +110,7 @@ async fn what_cannot_work_is_refused_before_anybody_is_asked() {
         (&["--prompt-file", blank][..], "`{{NOBODY}}`"),
         (&["--prompt-file", blank, "--arg", "PR_TITLE=mine"], "`PR_TITLE`"),
         (&["--prompt-file", "/no/such/file"], "/no/such/file"),
-        (&["--branch", "-x"], "`-x`"),
+        (&["--branch=-x"], "`-x`"),
     ] {
         let ended = yard.play("explore", &turns, args);
         assert_eq!(ended.code(), Some(2), "{args:?}: {ended:?}");

@@ -46,7 +46,7 @@ async fn what_merges_by_itself_is_merged_by_git_alone() {
     let tip = yard.desk.tip("tower").await;
     assert_eq!(yard.remote_tip("tower").await, tip);
     let merged = yard.desk.git(["show", "tower:src/lib.rs"]).await;
-    assert_eq!(merged, lines(&[(2, "a wall"), (18, "a gate")]));
+    assert_eq!(merged + "\n", lines(&[(2, "a wall"), (18, "a gate")]));
     assert_eq!(yard.desk.tip("tower^1").await, yard.head);
     assert_eq!(yard.desk.tip("tower^2").await, yard.desk.tip("release").await);
 }
