@@ -19,6 +19,7 @@ mod native;
 mod opencode;
 mod pi;
 mod programs;
+mod pull_requests;
 mod residents;
 mod seen;
 mod sessions;

@@ -14,4 +14,5 @@ pub(crate) mod real_model;
 pub(crate) mod repository;
 pub(crate) mod requirement;
 pub(crate) mod terminal;
+pub(crate) mod tower;
 pub(crate) mod yaml;

@@ -16,15 +16,7 @@ use serde_json::{Value, json};
 use crate::support::desk::{Desk, json_of};
 use crate::support::github::{GitHubServer, REPOSITORY, Scene, TOKEN};
 use crate::support::process::{Finished, Invocation};
-
-/// The lines of `src/lib.rs`, of which the pull request changes the second.
-fn lines(changed: &[(usize, &str)]) -> String {
-    let line = |number: usize| {
-        let other = changed.iter().find(|(at, _)| *at == number).map(|(_, text)| (*text).to_owned());
-        other.unwrap_or_else(|| format!("line {number}")) + "\n"
-    };
-    (1..=20).map(line).collect()
-}
+use crate::support::tower::{Tower, lines};
 
 /// A repository with the remote of a pull request, and the host that has it.
 struct Yard {
@@ -47,23 +39,8 @@ impl Yard {
     /// As [`Yard::new`], where these lines have changed in `release` since `tower` was begun.
     async fn with_base(changed: &[(usize, &str)], change: impl FnOnce(Scene) -> Scene) -> Self {
         let desk = Desk::new().await;
-        let remote = desk.home.path().join("remote.git");
-        let remote = remote.to_str().unwrap();
-        desk.git(["checkout", "-q", "-b", "release"]).await;
-        desk.committed("src/lib.rs", &lines(&[])).await;
-        desk.git(["checkout", "-q", "-b", "tower"]).await;
-        desk.repository.write("docs/moat.md", "A moat.\n").unwrap();
-        desk.committed("src/lib.rs", &lines(&[(2, "a wall")])).await;
-        let head = desk.tip("HEAD").await;
-        desk.git(["checkout", "-q", "release"]).await;
-        if !changed.is_empty() {
-            desk.committed("src/lib.rs", &lines(changed)).await;
-        }
-        let base = desk.tip("HEAD").await;
-        desk.git(["init", "-q", "--bare", remote]).await;
-        desk.git(["remote", "add", "origin", remote]).await;
-        desk.git(["push", "-q", "origin", "release", "tower", "tower:refs/pull/12/head"]).await;
-        desk.git(["branch", "-q", "-D", "tower"]).await;
+        let Tower { head, base } =
+            Tower::build(&desk.repository, &desk.home.path().join("remote.git"), changed).await;
         let server = GitHubServer::start(change(Scene::new(&head, &base)));
         Self { desk, server, head }
     }
@@ -117,12 +94,6 @@ impl Yard {
 }
 
 impl Desk {
-    async fn committed(&self, path: &str, text: &str) {
-        self.repository.write(path, text).unwrap();
-        self.git(["add", "-A"]).await;
-        self.git(["commit", "-q", "-m", "Build"]).await;
-    }
-
     async fn tip(&self, revision: &str) -> String {
         self.git(["rev-parse", revision]).await.trim().to_owned()
     }

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Yard, lines, report};
+use super::{Yard, report};
 use crate::support::desk::json_of;
+use crate::support::tower::lines;
 
 /// In `release`, the line that the pull request changes is another one.
 const CONFLICT: [(usize, &str); 1] = [(2, "a fence")];
