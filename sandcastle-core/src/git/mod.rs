@@ -21,6 +21,7 @@ mod refs;
 mod remote;
 mod repository;
 mod settings;
+#[cfg(feature = "review")]
 mod shallow;
 mod snapshot;
 mod stand_in;
@@ -41,7 +42,7 @@ pub(crate) use self::identity::Identity;
 pub(crate) use self::push::{Push, Pushed};
 pub(crate) use self::refs::{Refs, branch_ref};
 #[cfg(feature = "review")]
-pub(crate) use self::remote::{Depth, Remote};
+pub(crate) use self::remote::Remote;
 pub(crate) use self::repository::{Head, Repository};
 pub(crate) use self::stand_in::{Inhabitant, Left, Original, Seen, StandIn};
 pub(crate) use self::status::{Change, Hidden, Operation, Status};

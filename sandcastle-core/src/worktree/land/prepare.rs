@@ -50,7 +50,7 @@ pub(super) enum Combined {
     /// The target has nothing of its own.
     FastForward,
     /// Both have something of their own; this is the tree of both.
-    Tree(Borrowed, String),
+    Tree(Box<Borrowed>, String),
     Conflict(Vec<Conflict>),
 }
 
@@ -114,7 +114,7 @@ async fn merge(landing: &Landing<'_>, borrowed: Borrowed, target: &CommitId) -> 
     let tree = fields.next().and_then(|tree| std::str::from_utf8(tree).ok()).unwrap_or_default();
     if answer.is_success() {
         let tree = tree.to_owned();
-        return Ok(Combined::Tree(borrowed, tree));
+        return Ok(Combined::Tree(Box::new(borrowed), tree));
     }
     Ok(Combined::Conflict(conflicts(fields)))
 }
