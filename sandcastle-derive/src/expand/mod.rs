@@ -24,12 +24,14 @@ pub(crate) fn expand(checked: &Checked<'_>) -> TokenStream {
         Format::Json => json::reading(name),
         Format::Text { inner } => text::reading(inner),
     };
+    let preparation = checked.prepare.map(preparation);
     let validation = checked.validate.map(validation);
     let imp = quote! {
         #[automatically_derived]
         impl #impl_generics __sandcastle::AgentOutput for #name #type_generics #bounds {
             const TAG: &'static __sandcastle::str = #tag;
             const MAX_RETRIES: __sandcastle::u32 = #max_retries;
+            #preparation
             #reading
             #validation
             fn prompt_snippet() -> __sandcastle::String {
@@ -49,5 +51,16 @@ fn validation(path: &ExprPath) -> TokenStream {
             let __validate: fn(&Self) -> #outcome = #path;
             __validate(self)
         }
+    }
+}
+
+/// Names the user's function, brought to the type it must have for the same reason.
+fn preparation(path: &ExprPath) -> TokenStream {
+    let function = quote!(fn(&mut __sandcastle::Value));
+    quote! {
+        const PREPARE: __sandcastle::Option<#function> = {
+            let __prepare: #function = #path;
+            __sandcastle::Some(__prepare)
+        };
     }
 }

@@ -1,0 +1,5 @@
+//! Pull requests: what agents report, what of it is kept, and what is written down.
+
+mod files;
+mod outputs;
+mod trust;
