@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::access;
 use super::command::{Configuration, Git};
 use super::overrides::{Key, Overrides};
 use super::repository::Repository;
-use super::{access, shallow};
+use super::wall::read_bounded;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Token;
 
@@ -30,6 +31,8 @@ pub(super) const FETCH: [&str; 9] = [
     "--no-auto-maintenance",
     "--no-show-forced-updates",
 ];
+/// How long the list of commits may be at which a shallow clone ends.
+const MAX_SHALLOW: u64 = 16 * 1024 * 1024;
 
 /// A temporary git folder over the objects of a repository.
 #[derive(Debug)]
@@ -66,10 +69,10 @@ impl Borrowed {
         self
     }
 
-    /// Returns the list of commits at which the history ends, as the folder has it now; `None` when it is whole.
+    /// Returns the folder.
     #[cfg(feature = "review")]
-    pub(super) fn shallow(&self) -> std::io::Result<Option<Vec<u8>>> {
-        Ok(shallow::read(self.folder.path())?.filter(|list| !list.is_empty()))
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// As [`Borrowed::from`], with the branches of the repository, so that only what it does not have is fetched.
@@ -137,6 +140,11 @@ fn is_carried(key: Key<'_>) -> bool {
     }
 }
 
+/// Reads the list of commits at which the history of a shallow clone ends; `None` when it is whole.
+pub(super) fn read_shallow(git_dir: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    read_bounded(&git_dir.join("shallow"), MAX_SHALLOW)
+}
+
 fn lay_out(format: &[u8], common_dir: &Path) -> std::io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("sandcastle-git-").tempdir()?;
     let root = folder.path();
@@ -154,8 +162,8 @@ fn lay_out(format: &[u8], common_dir: &Path) -> std::io::Result<TempDir> {
         }
     };
     fs::write(root.join("config"), config)?;
-    if let Some(list) = shallow::read(common_dir)? {
-        fs::write(root.join("shallow"), list)?;
+    if let Some(shallow) = read_shallow(common_dir)? {
+        fs::write(root.join("shallow"), shallow)?;
     }
     Ok(folder)
 }

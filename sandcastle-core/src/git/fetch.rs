@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use super::refs::branch_ref;
-use super::remote::Depth;
 use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
@@ -49,7 +48,7 @@ impl Fetch<'_> {
     pub(crate) async fn into(self, repository: &Repository) -> Result<CommitId> {
         let remote = repository.remote(self.remote).await?;
         let name = branch_ref(self.branch);
-        let tips = remote.fetch(repository, &[name.as_str()], Depth::New, self.limit).await?;
+        let tips = remote.fetch(repository, &[name.as_str()], self.limit).await?;
         tips.into_iter().next().ok_or_else(|| {
             Error::new(ErrorKind::Git, format!("fetch `{}` from `{}`", self.branch, self.remote))
         })

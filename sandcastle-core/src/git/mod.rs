@@ -22,6 +22,7 @@ mod refs;
 mod remote;
 mod repository;
 mod settings;
+#[cfg(feature = "review")]
 mod shallow;
 mod snapshot;
 mod stand_in;
@@ -43,7 +44,7 @@ pub(crate) use self::memory::{Memory, Undone, Witness};
 pub(crate) use self::push::{Push, Pushed};
 pub(crate) use self::refs::{Refs, branch_ref};
 #[cfg(feature = "review")]
-pub(crate) use self::remote::{Depth, Remote};
+pub(crate) use self::remote::Remote;
 pub(crate) use self::repository::{Head, Repository};
 pub(crate) use self::stand_in::{Inhabitant, Left, Original, Seen, StandIn};
 pub(crate) use self::status::{Change, Hidden, Operation, Status};

@@ -46,7 +46,38 @@ pub(crate) enum Pushed {
     MovedOn(Option<CommitId>),
 }
 
+impl Repository {
+    /// Reads where a remote is pushed to, which may be another address than the one it is fetched from.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`](crate::ErrorKind::Git) when there is none of that name.
+    pub(crate) async fn remote_to_push(&self, name: &str) -> Result<Remote> {
+        match self.remote_by(name, "pushurl").await? {
+            Some(remote) => Ok(remote),
+            None => self.remote(name).await,
+        }
+    }
+}
+
 impl Remote {
+    /// Returns its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns where it is; there may be a password in it.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Tells whether its address is that of a repository such as `owner/name`.
+    pub(crate) fn is_repository(&self, repository: &str) -> bool {
+        let plain = |path: &str| path.trim_end_matches('/').trim_end_matches(".git").to_ascii_lowercase();
+        let (address, name) = (plain(&self.address), plain(repository));
+        let before = address.strip_suffix(&name);
+        !name.is_empty() && before.is_some_and(|before| before.ends_with(['/', ':']))
+    }
+
     /// Pushes, and moves the remote-tracking branch. A branch that stands where it is to stand already is no error.
     ///
     /// # Errors
@@ -55,18 +86,18 @@ impl Remote {
     pub(crate) async fn push(&self, repository: &Repository, push: &Push<'_>) -> Result<Pushed> {
         let pushed = self.push_only(repository, push).await.map_err(|error| self.masked(error))?;
         if pushed == Pushed::Done {
-            repository.track(self.name(), push.branch, push.to).await?;
+            repository.track(&self.name, push.branch, push.to).await?;
         }
         Ok(pushed)
     }
 
     async fn push_only(&self, repository: &Repository, push: &Push<'_>) -> Result<Pushed> {
-        let borrowed = self.open(Borrowed::from(repository).await?, &self.push_address);
+        let borrowed = self.open(Borrowed::from(repository).await?);
         let git = borrowed.git().clone().timeout(push.limit);
         let name = branch_ref(push.branch);
         let lease = format!("--force-with-lease={name}:{}", push.from);
         let refspec = format!("{}:{name}", push.to);
-        let args = PUSH.into_iter().chain([&*lease, "--", &*self.push_address, &*refspec]);
+        let args = PUSH.into_iter().chain([&*lease, "--", &*self.address, &*refspec]);
         let answer = git.reach(args).await?;
         if answer.is_success() {
             return Ok(Pushed::Done);
@@ -75,7 +106,7 @@ impl Remote {
             return Err(self.not_pushed(push, &answer, repository));
         };
         // The remote is asked, and not the words that say why: they are different for each way to be overtaken.
-        let listed = git.reach(["ls-remote", "--", &self.push_address, &name]).await?;
+        let listed = git.reach(["ls-remote", "--", &self.address, &name]).await?;
         if !listed.is_success() {
             return Err(self.not_pushed(push, &listed, repository));
         }
@@ -88,7 +119,7 @@ impl Remote {
     }
 
     fn not_pushed(&self, push: &Push<'_>, answer: &Answer, repository: &Repository) -> Error {
-        let what = format!("push `{}` to `{}`", push.branch, self.name());
+        let what = format!("push `{}` to `{}`", push.branch, self.name);
         answer.refused(&what, repository.git().cwd())
     }
 }

@@ -4,7 +4,7 @@ use super::pushing::Destination;
 use super::{Checkout, CheckoutOptions, tracked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::forge::{HeadOrigin, PullRequest};
-use crate::git::{Depth, Remote, Repository, branch_ref};
+use crate::git::{Remote, Repository, branch_ref};
 use crate::id::{BranchName, CommitId};
 use crate::worktree::Landing;
 
@@ -15,7 +15,7 @@ const LOOKS: u32 = 3;
 pub(super) async fn open(pull_request: &PullRequest, options: &CheckoutOptions) -> Result<Checkout> {
     let opening = Opening { pull_request, options, repository: Repository::discover(&options.folder).await? };
     let remote = opening.repository.remote(&options.remote).await?.opened_by(options.token.clone());
-    let destination = opening.destination(&remote).await?;
+    let destination = opening.destination().await?;
     let base = opening.fetch(&remote).await?;
     let branch = opening.branch_name()?;
     opening.bring_up(&branch).await?;
@@ -39,49 +39,42 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     /// Finds out where the branch can be pushed to, before an agent can say something else.
-    async fn destination(&self, remote: &Remote) -> Result<Destination> {
-        let push_remote = match &self.options.push_remote {
-            Some(name) => self.repository.remote(name).await?.opened_by(self.options.token.clone()),
-            None => remote.clone(),
-        };
-        Ok(Destination::of(&self.pull_request.head, push_remote))
+    async fn destination(&self) -> Result<Destination> {
+        let name = self.options.push_remote.as_ref().unwrap_or(&self.options.remote);
+        let remote = self.repository.remote_to_push(name).await?.opened_by(self.options.token.clone());
+        Ok(Destination::of(&self.pull_request.head, remote))
     }
 
     /// Fetches head and base, and returns the commit of the base.
     async fn fetch(&self, remote: &Remote) -> Result<CommitId> {
-        let head = self.head_ref();
-        let base = branch_ref(&self.pull_request.base.branch);
+        let (repository, limit) = (&self.repository, self.options.limit);
+        let (head, base) = (self.head_ref(), branch_ref(&self.pull_request.base.branch));
         let wanted = [head.as_str(), base.as_str()];
-        let (head, base) = self.fetch_both(remote, &wanted, Depth::New).await?;
-        if self.repository.is_comparable(&head, &base).await? {
+        let (head, base) = self.checked(remote.fetch(repository, &wanted, limit).await?)?;
+        if repository.is_comparable(&head, &base).await? {
             return Ok(base);
         }
-        let whole = self.fetch_both(remote, &wanted, Depth::Whole).await.map_err(|error| {
+        let whole = remote.fetch_whole(repository, &wanted, limit).await.map_err(|error| {
             error.with_hint(
                 "the repository is a shallow clone, and lacks what both sides share: clone all of it \
                  (`fetch-depth: 0` for `actions/checkout`)",
             )
         });
-        whole.map(|(_, base)| base)
+        self.checked(whole?).map(|(_, base)| base)
     }
 
-    async fn fetch_both(
-        &self,
-        remote: &Remote,
-        wanted: &[&str; 2],
-        depth: Depth,
-    ) -> Result<(CommitId, CommitId)> {
-        let fetched = remote.fetch(&self.repository, wanted, depth, self.options.limit).await?;
-        let [head, base] = <[CommitId; 2]>::try_from(fetched)
-            .map_err(|_| Error::new(ErrorKind::Git, format!("fetch `{}` and `{}`", wanted[0], wanted[1])))?;
-        let expected = &self.pull_request.head.commit;
+    /// Checks that what was fetched is what the pull request is about.
+    fn checked(&self, fetched: Vec<CommitId>) -> Result<(CommitId, CommitId)> {
+        let (expected, number) = (&self.pull_request.head.commit, self.pull_request.number);
+        let Ok([head, base]) = <[CommitId; 2]>::try_from(fetched) else {
+            return Err(Error::new(ErrorKind::Git, format!("fetch pull request {number}")));
+        };
         if head == *expected {
             return Ok((head, base));
         }
-        let number = self.pull_request.number;
         let what = format!(
             "work on pull request {number}: it stands at `{head:.12}` on `{}`, and was read when it stood at `{expected:.12}`",
-            remote.name()
+            self.options.remote
         );
         Err(Error::new(ErrorKind::Git, what)
             .with_hint("it has moved on: begin again, so that it is read again"))

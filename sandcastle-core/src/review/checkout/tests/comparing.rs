@@ -55,7 +55,7 @@ async fn the_diff_is_the_same_whatever_is_set_up() {
 }
 
 #[tokio::test]
-async fn row_199_a_base_that_merges_by_itself_is_merged_with_the_files_of_a_checkout() {
+async fn a_base_that_merges_by_itself_is_merged_with_the_files_of_a_checkout() {
     let place = Place::new().await;
     let checkout = place.open().await.unwrap();
     assert_eq!(checkout.outlook().await.unwrap(), MergeOutlook::Clean);
@@ -76,7 +76,7 @@ async fn row_199_a_base_that_merges_by_itself_is_merged_with_the_files_of_a_chec
 }
 
 #[tokio::test]
-async fn row_199_conflicts_are_named_and_change_nothing() {
+async fn conflicts_are_named_and_change_nothing() {
     let place = Place::new().await;
     place.author_commits("shared.txt", "1\nfeature\n3\n").await;
     place.author_commits("ä\nb.txt", "feature\n").await;

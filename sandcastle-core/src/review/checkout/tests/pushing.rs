@@ -27,7 +27,7 @@ async fn the_branch_is_pushed_and_so_is_it_again() {
 }
 
 #[tokio::test]
-async fn row_199_a_branch_that_moved_meanwhile_is_told_and_stays() {
+async fn a_branch_that_moved_meanwhile_is_told_and_stays() {
     let place = Place::new().await;
     let checkout = opened_and_committed(&place).await;
     let theirs = place.author_commits("theirs.txt", "theirs\n").await;
