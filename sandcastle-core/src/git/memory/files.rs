@@ -48,6 +48,14 @@ struct Large {
     changed: (i64, i64),
 }
 
+/// What is not what it was.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    pub(super) changed: Option<Changed>,
+    /// What has changed and is too large to be kept.
+    pub(super) large: Vec<PathBuf>,
+}
+
 /// Files that are not what they were.
 #[derive(Debug)]
 pub(super) struct Changed {
@@ -90,10 +98,19 @@ impl Files {
         Ok(files)
     }
 
-    /// Looks what has changed since; `None` if nothing has.
-    pub(super) async fn changed(&self) -> Result<Option<Changed>> {
+    /// Looks what has changed since.
+    pub(super) async fn look(&self) -> Result<Look> {
         let then = self.with(&self.index());
         let candidates = Candidates::of(&self.top, self.listed(&then, LISTED).await?)?;
+        let is_other = |large: &&Large| Large::at(&self.top, &large.path).as_ref() != Some(*large);
+        let before = self.large.iter().filter(is_other);
+        let large: BTreeSet<&PathBuf> =
+            before.chain(candidates.large.difference(&self.large)).map(|large| &large.path).collect();
+        let large = large.into_iter().cloned().collect();
+        Ok(Look { changed: self.changed(&candidates).await?, large })
+    }
+
+    async fn changed(&self, candidates: &Candidates) -> Result<Option<Changed>> {
         if candidates.here.is_empty() && candidates.gone.is_empty() {
             return Ok(None);
         }
@@ -109,12 +126,6 @@ impl Files {
         let args = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", &self.tree, &tree];
         let names = self.git.does("compare the files", args).await?.stdout;
         Ok(Some(Changed { tree, paths: paths(&names), index }))
-    }
-
-    /// Names files that are too large to be kept and have changed.
-    pub(super) fn changed_large(&self) -> Vec<PathBuf> {
-        let is_new = |large: &&Large| Large::at(&self.top, &large.path).as_ref() != Some(*large);
-        self.large.iter().filter(is_new).map(|large| large.path.clone()).collect()
     }
 
     /// Writes the files as they were, or none of them: git refuses as a whole if one was changed meanwhile.

@@ -159,3 +159,25 @@ async fn a_pipe_in_the_place_of_a_file_is_no_reason_to_wait() {
     let found = scratch.path().join("a.txt").symlink_metadata().unwrap();
     assert!(found.is_file() || !undone.left.is_empty(), "{undone:?}");
 }
+
+#[tokio::test]
+async fn what_is_too_large_to_be_kept_is_left_and_said() {
+    let (scratch, repository) = scratch().await;
+    let grow = |name: &str, megabytes: u64| {
+        let file =
+            std::fs::File::options().create(true).append(true).open(scratch.path().join(name)).unwrap();
+        file.set_len(megabytes << 20).unwrap();
+    };
+    for name in ["same", "grown", "gone"] {
+        grow(name, 130);
+    }
+    let mut memory = Memory::of(&repository, LIMIT).await.unwrap();
+    grow("grown", 140);
+    grow("new", 130);
+    std::fs::remove_file(scratch.path().join("gone")).unwrap();
+    scratch.write("late", "x").unwrap();
+    let undone = memory.restore("rescue", &Witness::Nobody).await.unwrap();
+    assert_eq!(undone.paths, [Path::new("late")]);
+    let named: Vec<&str> = undone.left.iter().map(|what| what.split('`').nth(1).unwrap()).collect();
+    assert_eq!(named, ["gone", "grown", "new"]);
+}
