@@ -4,10 +4,11 @@
 //! repository counts. What is clean in the repository's own index, and is not written in another way than it is kept, need not
 //! be read for that. Objects are made in the repository, so that what was can be written again and what was undone be kept.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub(super) struct Files {
     pub(super) tree: String,
     /// What is too large to be kept, and how it looked.
     large: BTreeSet<Large>,
+    /// Who may do what with files that are in no commit, where that is not what git would say.
+    modes: BTreeMap<PathBuf, u32>,
     _folder: Borrowed,
 }
 
@@ -86,7 +89,8 @@ impl Files {
         let index = folder.path().join("index");
         take_index(repository, &index).await?;
         let git = folder.git_in(&top).timeout(limit);
-        let mut files = Self { git, top, tree: String::new(), large: BTreeSet::new(), _folder: folder };
+        let (large, modes) = (BTreeSet::new(), BTreeMap::new());
+        let mut files = Self { git, top, tree: String::new(), large, modes, _folder: folder };
         let git = files.with(&index);
         let mut paths = files.listed(&git, LISTED).await?;
         paths.extend(files.listed(&git, ["ls-files", "-z", "--unmerged"]).await?);
@@ -94,6 +98,7 @@ impl Files {
         let candidates = Candidates::of(&files.top, paths)?;
         candidates.enter(&git, &files.top).await?;
         files.tree = tree_of(&git).await?;
+        files.modes = candidates.modes(&files.top);
         files.large = candidates.large;
         Ok(files)
     }
@@ -135,6 +140,12 @@ impl Files {
         git.ask(["update-index", "-q", "--refresh"]).await?;
         let args = ["read-tree", "-m", "-u", &changed.tree, &self.tree];
         git.to_its_end().does("write the files as they were", args).await?;
+        for (path, mode) in changed.paths.iter().filter_map(|path| self.modes.get_key_value(path)) {
+            // One that was a link, or is none of git's any more, has no say about others.
+            if seen(&self.top, path).is_some_and(|found| found.is_file()) {
+                let _ = fs::set_permissions(self.top.join(path), fs::Permissions::from_mode(*mode));
+            }
+        }
         fs::rename(&changed.index, self.index())
             .map_err(|error| Error::new(ErrorKind::Io, "keep an index").with_source(error))
     }
@@ -185,6 +196,16 @@ impl Candidates {
             }
         }
         Ok(candidates)
+    }
+
+    /// Lists the files that more, or fewer, may read and write than git would let.
+    fn modes(&self, top: &Path) -> BTreeMap<PathBuf, u32> {
+        let mode = |path: &PathBuf| {
+            let found = seen(top, path).filter(fs::Metadata::is_file)?;
+            let mode = found.permissions().mode() & 0o777;
+            (!matches!(mode, 0o644 | 0o755)).then(|| (path.clone(), mode))
+        };
+        self.here.iter().filter_map(mode).collect()
     }
 
     /// Brings them into an index, whatever stood there in their places.

@@ -181,3 +181,16 @@ async fn what_is_too_large_to_be_kept_is_left_and_said() {
     let named: Vec<&str> = undone.left.iter().map(|what| what.split('`').nth(1).unwrap()).collect();
     assert_eq!(named, ["gone", "grown", "new"]);
 }
+
+#[tokio::test]
+async fn a_file_that_only_its_owner_may_read_stays_one() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (scratch, repository) = scratch().await;
+    let secret = scratch.write("secret", "s3cret").unwrap();
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let mut memory = Memory::of(&repository, LIMIT).await.unwrap();
+    std::fs::remove_file(&secret).unwrap();
+    memory.restore("rescue", &Witness::Nobody).await.unwrap();
+    assert_eq!(read(&scratch, "secret"), "s3cret");
+    assert_eq!(secret.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
