@@ -40,7 +40,7 @@ pub(super) struct Files {
     large: BTreeSet<Large>,
     /// Who may do what with files that are in no commit, where that is not what git would say.
     modes: BTreeMap<PathBuf, u32>,
-    _folder: Borrowed,
+    folder: Borrowed,
 }
 
 /// A file that is too large to be kept.
@@ -90,11 +90,13 @@ impl Files {
         take_index(repository, &index).await?;
         let git = folder.git_in(&top).timeout(limit);
         let (large, modes) = (BTreeSet::new(), BTreeMap::new());
-        let mut files = Self { git, top, tree: String::new(), large, modes, _folder: folder };
+        let mut files = Self { git, top, tree: String::new(), large, modes, folder };
         let git = files.with(&index);
         let mut paths = files.listed(&git, LISTED).await?;
         paths.extend(files.listed(&git, ["ls-files", "-z", "--unmerged"]).await?);
         paths.extend(converted(repository, limit).await?);
+        // An agent may have told git not to look at them.
+        paths.extend(repository.hidden().await?.files);
         let candidates = Candidates::of(&files.top, paths)?;
         candidates.enter(&git, &files.top).await?;
         files.tree = tree_of(&git).await?;
@@ -135,6 +137,12 @@ impl Files {
 
     /// Writes the files as they were, or none of them: git refuses as a whole if one was changed meanwhile.
     pub(super) async fn write(&self, changed: &Changed) -> Result<()> {
+        let is_in_the_way =
+            |path: &&PathBuf| found(&self.top, path).is_some() && seen(&self.top, path).is_none();
+        for odd in changed.paths.iter().filter(is_in_the_way) {
+            // A pipe or the like holds nothing, and git would not write over it.
+            let _ = fs::remove_file(self.top.join(odd));
+        }
         let git = self.with(&changed.index);
         // Ends with 1 where a file was changed, which the next call finds.
         git.ask(["update-index", "-q", "--refresh"]).await?;
@@ -151,7 +159,7 @@ impl Files {
     }
 
     fn index(&self) -> PathBuf {
-        self._folder.path().join("index")
+        self.folder.path().join("index")
     }
 
     fn with(&self, index: &Path) -> Git {
@@ -242,12 +250,16 @@ impl Large {
     }
 }
 
-/// Looks at a file or a link that git can keep and that is in no folder to which a link leads.
+/// Looks at what git can keep, or go into.
 fn seen(top: &Path, path: &Path) -> Option<fs::Metadata> {
+    found(top, path).filter(|found| found.is_file() || found.is_symlink() || found.is_dir())
+}
+
+/// Looks at whatever is there, unless it is in a folder to which a link leads.
+fn found(top: &Path, path: &Path) -> Option<fs::Metadata> {
     let mut folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
     let is_folder = |folder: &Path| top.join(folder).symlink_metadata().is_ok_and(|found| found.is_dir());
-    let found = folders.all(is_folder).then(|| top.join(path).symlink_metadata().ok()).flatten()?;
-    (found.is_file() || found.is_symlink() || found.is_dir()).then_some(found)
+    folders.all(is_folder).then(|| top.join(path).symlink_metadata().ok()).flatten()
 }
 
 /// Has the folder ignore what the repository ignores, and nothing else be as the repository wants it.

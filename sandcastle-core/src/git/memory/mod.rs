@@ -131,23 +131,26 @@ impl Memory {
     async fn put_back(&mut self, difference: Difference, undone: &mut Undone) -> bool {
         let Difference { files, staged, names, .. } = difference;
         let before = undone.left.len();
-        undone.refs.extend(names.names());
         match names.put_back(&self.repository).await {
-            Ok(left) => undone.left.extend(
-                left.into_iter().map(|name| format!("`{name}` has moved again and was left as it is")),
-            ),
+            Ok(left) => {
+                undone.refs.extend(names.names().into_iter().filter(|name| !left.contains(name)));
+                let left = left.into_iter();
+                undone
+                    .left
+                    .extend(left.map(|name| format!("`{name}` has moved again and was left as it is")));
+            }
             Err(error) => undone.left.push(format!("failed to {error}")),
         }
         if let Some(now) = staged {
-            undone.refs.push("index".to_owned());
-            if let Err(error) = self.staged.put_back(&self.repository, &now).await {
-                undone.left.push(format!("failed to {error}"));
+            match self.staged.put_back(&self.repository, &now).await {
+                Ok(()) => undone.refs.push("index".to_owned()),
+                Err(error) => undone.left.push(format!("failed to {error}")),
             }
         }
         if let Some(changed) = files {
-            undone.paths.extend(changed.paths.iter().cloned());
-            if let Err(error) = self.files.write(&changed).await {
-                undone.left.push(format!("failed to {error}"));
+            match self.files.write(&changed).await {
+                Ok(()) => undone.paths.extend(changed.paths),
+                Err(error) => undone.left.push(format!("failed to {error}")),
             }
         }
         undone.left.len() == before
