@@ -137,11 +137,18 @@ async fn go(
     judge: &mut Judge<'_>,
     ledger: &mut Ledger,
 ) -> Result<Ending> {
+    let mut known = None;
     for number in 1..=job.settings.max_iterations {
         ledger.afford(&job.settings.budget, &format!("begin iteration {number}"))?;
         let workplace = Workplace::open(job, number, ledger).await?;
-        let (worked, how) = match settled(job, demand, &workplace).await {
+        // What the program can do does not change from one iteration to the next.
+        let asked = match known.take() {
+            Some(asked) => Ok(asked),
+            None => settled(job, demand, &workplace).await,
+        };
+        let (worked, how) = match asked {
             Ok(asked) => {
+                known = Some(asked.clone());
                 let worked = work(job, number, &workplace, asked, judge, ledger).await;
                 let how = ended(&worked);
                 (worked, how)

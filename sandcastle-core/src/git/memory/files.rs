@@ -4,10 +4,11 @@
 //! repository counts. What is clean in the repository's own index, and is not written in another way than it is kept, need not
 //! be read for that. Objects are made in the repository, so that what was can be written again and what was undone be kept.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -37,7 +38,9 @@ pub(super) struct Files {
     pub(super) tree: String,
     /// What is too large to be kept, and how it looked.
     large: BTreeSet<Large>,
-    _folder: Borrowed,
+    /// Who may do what with files that are in no commit, where that is not what git would say.
+    modes: BTreeMap<PathBuf, u32>,
+    folder: Borrowed,
 }
 
 /// A file that is too large to be kept.
@@ -46,6 +49,14 @@ struct Large {
     path: PathBuf,
     size: u64,
     changed: (i64, i64),
+}
+
+/// What is not what it was.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    pub(super) changed: Option<Changed>,
+    /// What has changed and is too large to be kept.
+    pub(super) large: Vec<PathBuf>,
 }
 
 /// Files that are not what they were.
@@ -78,22 +89,35 @@ impl Files {
         let index = folder.path().join("index");
         take_index(repository, &index).await?;
         let git = folder.git_in(&top).timeout(limit);
-        let mut files = Self { git, top, tree: String::new(), large: BTreeSet::new(), _folder: folder };
+        let (large, modes) = (BTreeSet::new(), BTreeMap::new());
+        let mut files = Self { git, top, tree: String::new(), large, modes, folder };
         let git = files.with(&index);
         let mut paths = files.listed(&git, LISTED).await?;
         paths.extend(files.listed(&git, ["ls-files", "-z", "--unmerged"]).await?);
         paths.extend(converted(repository, limit).await?);
+        // An agent may have told git not to look at them.
+        paths.extend(repository.hidden().await?.files);
         let candidates = Candidates::of(&files.top, paths)?;
         candidates.enter(&git, &files.top).await?;
         files.tree = tree_of(&git).await?;
+        files.modes = candidates.modes(&files.top);
         files.large = candidates.large;
         Ok(files)
     }
 
-    /// Looks what has changed since; `None` if nothing has.
-    pub(super) async fn changed(&self) -> Result<Option<Changed>> {
+    /// Looks what has changed since.
+    pub(super) async fn look(&self) -> Result<Look> {
         let then = self.with(&self.index());
         let candidates = Candidates::of(&self.top, self.listed(&then, LISTED).await?)?;
+        let is_other = |large: &&Large| Large::at(&self.top, &large.path).as_ref() != Some(*large);
+        let before = self.large.iter().filter(is_other);
+        let large: BTreeSet<&PathBuf> =
+            before.chain(candidates.large.difference(&self.large)).map(|large| &large.path).collect();
+        let large = large.into_iter().cloned().collect();
+        Ok(Look { changed: self.changed(&candidates).await?, large })
+    }
+
+    async fn changed(&self, candidates: &Candidates) -> Result<Option<Changed>> {
         if candidates.here.is_empty() && candidates.gone.is_empty() {
             return Ok(None);
         }
@@ -111,25 +135,31 @@ impl Files {
         Ok(Some(Changed { tree, paths: paths(&names), index }))
     }
 
-    /// Names files that are too large to be kept and have changed.
-    pub(super) fn changed_large(&self) -> Vec<PathBuf> {
-        let is_new = |large: &&Large| Large::at(&self.top, &large.path).as_ref() != Some(*large);
-        self.large.iter().filter(is_new).map(|large| large.path.clone()).collect()
-    }
-
     /// Writes the files as they were, or none of them: git refuses as a whole if one was changed meanwhile.
     pub(super) async fn write(&self, changed: &Changed) -> Result<()> {
+        let is_in_the_way =
+            |path: &&PathBuf| found(&self.top, path).is_some() && seen(&self.top, path).is_none();
+        for odd in changed.paths.iter().filter(is_in_the_way) {
+            // A pipe or the like holds nothing, and git would not write over it.
+            let _ = fs::remove_file(self.top.join(odd));
+        }
         let git = self.with(&changed.index);
         // Ends with 1 where a file was changed, which the next call finds.
         git.ask(["update-index", "-q", "--refresh"]).await?;
         let args = ["read-tree", "-m", "-u", &changed.tree, &self.tree];
         git.to_its_end().does("write the files as they were", args).await?;
+        for (path, mode) in changed.paths.iter().filter_map(|path| self.modes.get_key_value(path)) {
+            // One that was a link, or is none of git's any more, has no say about others.
+            if seen(&self.top, path).is_some_and(|found| found.is_file()) {
+                let _ = fs::set_permissions(self.top.join(path), fs::Permissions::from_mode(*mode));
+            }
+        }
         fs::rename(&changed.index, self.index())
             .map_err(|error| Error::new(ErrorKind::Io, "keep an index").with_source(error))
     }
 
     fn index(&self) -> PathBuf {
-        self._folder.path().join("index")
+        self.folder.path().join("index")
     }
 
     fn with(&self, index: &Path) -> Git {
@@ -176,6 +206,16 @@ impl Candidates {
         Ok(candidates)
     }
 
+    /// Lists the files that more, or fewer, may read and write than git would let.
+    fn modes(&self, top: &Path) -> BTreeMap<PathBuf, u32> {
+        let mode = |path: &PathBuf| {
+            let found = seen(top, path).filter(fs::Metadata::is_file)?;
+            let mode = found.permissions().mode() & 0o777;
+            (!matches!(mode, 0o644 | 0o755)).then(|| (path.clone(), mode))
+        };
+        self.here.iter().filter_map(mode).collect()
+    }
+
     /// Brings them into an index, whatever stood there in their places.
     async fn enter(&self, git: &Git, top: &Path) -> Result<()> {
         // What is taken for clean would not be read; and a file may stand where a folder was.
@@ -210,12 +250,16 @@ impl Large {
     }
 }
 
-/// Looks at a file or a link that git can keep and that is in no folder to which a link leads.
+/// Looks at what git can keep, or go into.
 fn seen(top: &Path, path: &Path) -> Option<fs::Metadata> {
+    found(top, path).filter(|found| found.is_file() || found.is_symlink() || found.is_dir())
+}
+
+/// Looks at whatever is there, unless it is in a folder to which a link leads.
+fn found(top: &Path, path: &Path) -> Option<fs::Metadata> {
     let mut folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
     let is_folder = |folder: &Path| top.join(folder).symlink_metadata().is_ok_and(|found| found.is_dir());
-    let found = folders.all(is_folder).then(|| top.join(path).symlink_metadata().ok()).flatten()?;
-    (found.is_file() || found.is_symlink() || found.is_dir()).then_some(found)
+    folders.all(is_folder).then(|| top.join(path).symlink_metadata().ok()).flatten()
 }
 
 /// Has the folder ignore what the repository ignores, and nothing else be as the repository wants it.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use self::files::{Changed, Files};
+use self::files::{Changed, Files, Look};
 use self::names::{Names, Renamed};
 use self::staged::Staged;
 use super::{Git, Refs, Repository};
@@ -65,6 +65,8 @@ impl Undone {
 /// What is not as it was.
 struct Difference {
     files: Option<Changed>,
+    /// Files that are too large to be undone.
+    large: Vec<PathBuf>,
     staged: Option<Staged>,
     names: Renamed,
 }
@@ -94,9 +96,10 @@ impl Memory {
     /// # Cancel safety
     /// A dropped future leaves the rest as it is. What was to be undone is on its branch by then.
     pub(crate) async fn restore(&mut self, name: &str, witness: &Witness) -> Result<Undone> {
-        let mut undone = Undone::default();
+        let (mut undone, mut large) = (Undone::default(), Vec::new());
         for _ in 0..ROUNDS {
-            let difference = self.difference(witness).await?;
+            let mut difference = self.difference(witness).await?;
+            large = std::mem::take(&mut difference.large);
             if difference.is_none() {
                 break;
             }
@@ -108,9 +111,10 @@ impl Memory {
         undone.paths.sort();
         undone.paths.dedup();
         undone.refs.dedup();
-        let large = self.files.changed_large().into_iter();
         undone.left.extend(
-            large.map(|path| format!("`{}` has changed, and is too large to have been kept", path.display())),
+            large
+                .into_iter()
+                .map(|path| format!("`{}` has changed, and is too large to have been kept", path.display())),
         );
         Ok(undone)
     }
@@ -119,30 +123,34 @@ impl Memory {
         let names = self.names.changed(&self.repository, self.log_end, witness).await?;
         let staged = Staged::of(&self.repository).await?;
         let staged = (!self.staged.is_like(&staged)).then_some(staged);
-        Ok(Difference { files: self.files.changed().await?, staged, names })
+        let Look { changed, large } = self.files.look().await?;
+        Ok(Difference { files: changed, large, staged, names })
     }
 
     /// Puts back what differs; tells whether all of it could be.
     async fn put_back(&mut self, difference: Difference, undone: &mut Undone) -> bool {
-        let Difference { files, staged, names } = difference;
+        let Difference { files, staged, names, .. } = difference;
         let before = undone.left.len();
-        undone.refs.extend(names.names());
         match names.put_back(&self.repository).await {
-            Ok(left) => undone.left.extend(
-                left.into_iter().map(|name| format!("`{name}` has moved again and was left as it is")),
-            ),
+            Ok(left) => {
+                undone.refs.extend(names.names().into_iter().filter(|name| !left.contains(name)));
+                let left = left.into_iter();
+                undone
+                    .left
+                    .extend(left.map(|name| format!("`{name}` has moved again and was left as it is")));
+            }
             Err(error) => undone.left.push(format!("failed to {error}")),
         }
         if let Some(now) = staged {
-            undone.refs.push("index".to_owned());
-            if let Err(error) = self.staged.put_back(&self.repository, &now).await {
-                undone.left.push(format!("failed to {error}"));
+            match self.staged.put_back(&self.repository, &now).await {
+                Ok(()) => undone.refs.push("index".to_owned()),
+                Err(error) => undone.left.push(format!("failed to {error}")),
             }
         }
         if let Some(changed) = files {
-            undone.paths.extend(changed.paths.iter().cloned());
-            if let Err(error) = self.files.write(&changed).await {
-                undone.left.push(format!("failed to {error}"));
+            match self.files.write(&changed).await {
+                Ok(()) => undone.paths.extend(changed.paths),
+                Err(error) => undone.left.push(format!("failed to {error}")),
             }
         }
         undone.left.len() == before

@@ -94,35 +94,43 @@ impl Names {
         if self.head.branch != now.head.branch || (now.head.branch.is_none() && self.head != now.head) {
             renamed.head = Some((self.head.clone(), now.head.clone()));
         }
-        let then = match witness {
-            Witness::Nobody => self.refs.clone(),
-            // Of the branch of the work tree nobody else has a say.
-            Witness::Outside(refs) => {
-                let mut then = all(refs);
-                then.retain(|name, _| !self.is_own(name, &now));
-                then.extend(self.refs.clone().into_iter().filter(|(name, _)| self.is_own(name, &now)));
-                then
-            }
-        };
-        let names: BTreeSet<&String> = then.keys().chain(now.refs.keys()).collect();
-        let differ = names.into_iter().filter(|name| then.get(*name) != now.refs.get(*name));
-        let mut differ: Vec<String> = differ.filter(|name| *name != STASH).cloned().collect();
-        differ
-            .retain(|name| !OTHERS.iter().any(|others| name.starts_with(others)) || self.is_own(name, &now));
-        if matches!(witness, Witness::Nobody) && !differ.is_empty() {
+        let then = self.refs_before(&now, witness);
+        let mut differ = self.differing(&then, &now);
+        if matches!(witness, Witness::Nobody) {
             differ = self.own_of(differ, &now, repository, log_end).await?;
+            if self.is_stashed_here(&now, repository, log_end).await? {
+                renamed.stash = Some((self.stash.clone(), now.stash.clone()));
+            }
         }
         for name in differ {
             let change = (then.get(&name).cloned(), now.refs.get(&name).cloned());
             renamed.refs.insert(name, change);
         }
-        if matches!(witness, Witness::Nobody) && self.stash != now.stash {
-            let own = self.own_tips(&now, repository, log_end);
-            if self.is_stashed_here(&now, repository, &own).await? {
-                renamed.stash = Some((self.stash.clone(), now.stash));
+        Ok(renamed)
+    }
+
+    /// Returns what refs are held against.
+    fn refs_before(&self, now: &Self, witness: &Witness) -> BTreeMap<String, String> {
+        match witness {
+            Witness::Nobody => self.refs.clone(),
+            // Of the branch of the work tree nobody else has a say.
+            Witness::Outside(refs) => {
+                let mut then = all(refs);
+                then.retain(|name, _| !self.is_own(name, now));
+                then.extend(self.refs.clone().into_iter().filter(|(name, _)| self.is_own(name, now)));
+                then
             }
         }
-        Ok(renamed)
+    }
+
+    /// Lists the refs that are not as they were and may be somebody's work here. What is put aside is more than a ref.
+    fn differing(&self, then: &BTreeMap<String, String>, now: &Self) -> Vec<String> {
+        let names: BTreeSet<&String> = then.keys().chain(now.refs.keys()).collect();
+        let differ = names.into_iter().filter(|name| then.get(*name) != now.refs.get(*name));
+        let mut differ: Vec<String> = differ.filter(|name| *name != STASH).cloned().collect();
+        let is_of_others = |name: &str| OTHERS.iter().any(|others| name.starts_with(others));
+        differ.retain(|name| !is_of_others(name) || self.is_own(name, now));
+        differ
     }
 
     /// Tells whether a branch is or was the one of the work tree.
@@ -139,6 +147,9 @@ impl Names {
         repository: &Repository,
         log_end: u64,
     ) -> Result<Vec<String>> {
+        if names.is_empty() {
+            return Ok(names);
+        }
         let elsewhere: BTreeSet<String> = repository
             .worktrees()
             .await?
@@ -170,15 +181,16 @@ impl Names {
         self.head.commit.iter().chain(&now.head.commit).cloned().chain(made).collect()
     }
 
-    /// Tells whether what is new among what is put aside was put aside here.
-    async fn is_stashed_here(&self, now: &Self, repository: &Repository, here: &[CommitId]) -> Result<bool> {
+    /// Tells whether what is put aside was changed, and whatever is new in it was put aside here.
+    async fn is_stashed_here(&self, now: &Self, repository: &Repository, log_end: u64) -> Result<bool> {
+        let here = self.own_tips(now, repository, log_end);
         for (id, _) in now.stash.iter().filter(|entry| !self.stash.contains(entry)) {
             let base = repository.resolve(&format!("{id}^1")).await?;
             if base.is_some_and(|base| !here.contains(&base)) {
                 return Ok(false);
             }
         }
-        Ok(true)
+        Ok(self.stash != now.stash)
     }
 }
 

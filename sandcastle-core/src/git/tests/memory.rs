@@ -157,5 +157,52 @@ async fn a_pipe_in_the_place_of_a_file_is_no_reason_to_wait() {
     let undone = memory.restore("rescue", &Witness::Nobody).await.unwrap();
     assert_eq!(undone.paths, [Path::new("a.txt")]);
     let found = scratch.path().join("a.txt").symlink_metadata().unwrap();
-    assert!(found.is_file() || !undone.left.is_empty(), "{undone:?}");
+    assert!(found.is_file() && undone.left.is_empty(), "{undone:?}");
+}
+
+#[tokio::test]
+async fn what_is_too_large_to_be_kept_is_left_and_said() {
+    let (scratch, repository) = scratch().await;
+    let grow = |name: &str, megabytes: u64| {
+        let file =
+            std::fs::File::options().create(true).append(true).open(scratch.path().join(name)).unwrap();
+        file.set_len(megabytes << 20).unwrap();
+    };
+    for name in ["same", "grown", "gone"] {
+        grow(name, 130);
+    }
+    let mut memory = Memory::of(&repository, LIMIT).await.unwrap();
+    grow("grown", 140);
+    grow("new", 130);
+    std::fs::remove_file(scratch.path().join("gone")).unwrap();
+    scratch.write("late", "x").unwrap();
+    let undone = memory.restore("rescue", &Witness::Nobody).await.unwrap();
+    assert_eq!(undone.paths, [Path::new("late")]);
+    let named: Vec<&str> = undone.left.iter().map(|what| what.split('`').nth(1).unwrap()).collect();
+    assert_eq!(named, ["gone", "grown", "new"]);
+}
+
+#[tokio::test]
+async fn a_file_that_only_its_owner_may_read_stays_one() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (scratch, repository) = scratch().await;
+    let secret = scratch.write("secret", "s3cret").unwrap();
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let mut memory = Memory::of(&repository, LIMIT).await.unwrap();
+    std::fs::remove_file(&secret).unwrap();
+    memory.restore("rescue", &Witness::Nobody).await.unwrap();
+    assert_eq!(read(&scratch, "secret"), "s3cret");
+    assert_eq!(secret.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn a_file_that_git_was_told_not_to_look_at_is_looked_at() {
+    let (scratch, repository) = scratch().await;
+    scratch.git(["update-index", "--assume-unchanged", "a.txt"]).await.unwrap();
+    scratch.write("a.txt", "hidden work\n").unwrap();
+    let mut memory = Memory::of(&repository, LIMIT).await.unwrap();
+    scratch.write("a.txt", "more\n").unwrap();
+    let undone = memory.restore("rescue", &Witness::Nobody).await.unwrap();
+    assert_eq!(undone.paths, [Path::new("a.txt")]);
+    assert_eq!(read(&scratch, "a.txt"), "hidden work\n");
 }
