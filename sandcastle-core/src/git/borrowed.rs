@@ -10,15 +10,17 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::access;
 use super::command::{Configuration, Git};
 use super::overrides::{Key, Overrides};
 use super::repository::Repository;
 use super::wall::read_bounded;
 use crate::error::{Error, ErrorKind, Result};
+use crate::secret::Token;
 
-/// How git fetches into a folder of ours: nothing but what is asked for, and nothing afterwards. An address and what to fetch
-/// follow.
-pub(super) const FETCH: [&str; 10] = [
+/// How git fetches into a folder of ours: nothing but what is asked for, and nothing afterwards. More options may follow, then
+/// `--`, an address and what to fetch.
+pub(super) const FETCH: [&str; 9] = [
     "-c",
     "fetch.writeCommitGraph=false",
     "fetch",
@@ -28,7 +30,6 @@ pub(super) const FETCH: [&str; 10] = [
     "--no-write-fetch-head",
     "--no-auto-maintenance",
     "--no-show-forced-updates",
-    "--",
 ];
 /// How long the list of commits may be at which a shallow clone ends.
 const MAX_SHALLOW: u64 = 16 * 1024 * 1024;
@@ -38,6 +39,8 @@ const MAX_SHALLOW: u64 = 16 * 1024 * 1024;
 pub(crate) struct Borrowed {
     folder: TempDir,
     git: Git,
+    /// What is carried over of the repository's settings.
+    settings: Overrides,
 }
 
 impl Borrowed {
@@ -54,8 +57,23 @@ impl Borrowed {
         let git = Git::at(repository.home())
             .env("GIT_DIR", folder.path())
             .env("GIT_OBJECT_DIRECTORY", repository.common_dir().join("objects"))
-            .configuration(Configuration::Ours(settings));
-        Ok(Self { folder, git })
+            .configuration(Configuration::Ours(settings.clone()));
+        Ok(Self { folder, git, settings })
+    }
+
+    /// Has a token sent to the address and nothing else: no header of the repository's, and not to where the address leads on.
+    pub(super) fn opened_by(mut self, token: &Token, address: &str) -> Self {
+        if let Some(grant) = access::grant(token, address) {
+            self.settings.replace(access::is_header, grant);
+            self.git = self.git.configuration(Configuration::Ours(self.settings.clone()));
+        }
+        self
+    }
+
+    /// Returns the folder.
+    #[cfg(feature = "review")]
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// As [`Borrowed::from`], with the branches of the repository, so that only what it does not have is fetched.
@@ -69,7 +87,7 @@ impl Borrowed {
 
     /// Makes a folder that has the objects in `objects` and makes new ones in itself, to be fetched from.
     pub(super) async fn passage(repository: &Repository, objects: &[PathBuf]) -> Result<(TempDir, Git)> {
-        let Self { folder, git } = Self::from(repository).await?;
+        let Self { folder, git, .. } = Self::from(repository).await?;
         let lines =
             objects.iter().flat_map(|folder| [folder.as_os_str().as_bytes(), b"\n"]).collect::<Vec<_>>();
         let write = || {
@@ -101,9 +119,13 @@ fn is_carried(key: Key<'_>) -> bool {
         ("core", "sharedrepository" | "compression" | "bigfilethreshold") => true,
         ("merge", "renames" | "renamelimit" | "directoryrenames") => key.subsection.is_none(),
         // How build servers hand over their access to a remote.
-        ("http", "extraheader") => true,
-        _ => false,
+        _ => access::is_header(key),
     }
+}
+
+/// Reads the list of commits at which the history of a shallow clone ends; `None` when it is whole.
+pub(super) fn read_shallow(git_dir: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    read_bounded(&git_dir.join("shallow"), MAX_SHALLOW)
 }
 
 fn lay_out(format: &[u8], common_dir: &Path) -> std::io::Result<TempDir> {
@@ -123,7 +145,7 @@ fn lay_out(format: &[u8], common_dir: &Path) -> std::io::Result<TempDir> {
         }
     };
     fs::write(root.join("config"), config)?;
-    if let Some(shallow) = read_bounded(&common_dir.join("shallow"), MAX_SHALLOW)? {
+    if let Some(shallow) = read_shallow(common_dir)? {
         fs::write(root.join("shallow"), shallow)?;
     }
     Ok(folder)

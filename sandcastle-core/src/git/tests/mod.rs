@@ -5,4 +5,6 @@ mod hostile;
 mod trap;
 mod wall;
 
+#[cfg(feature = "review")]
+pub(crate) use self::trap::Trap;
 pub(crate) use self::trap::{TRAPS, Trapped};
