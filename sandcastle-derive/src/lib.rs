@@ -117,8 +117,8 @@ use crate::input::Input;
 ///
 /// Each points at the token to change, with a hint, and all are shown at once: a missing, malformed or reserved `tag`; an
 /// unknown key, with the known one it resembles; a key given twice; a value that is missing or of the wrong kind;
-/// `max_retries` that is no whole number or above 10; `text` on anything but a tuple struct with one field, or beside `prepare`; `#[output]` on
-/// a field or a variant; a union, an enum without variants, and a lifetime parameter, since an answer outlives the text it
+/// `max_retries` that is no whole number or above 10; `text` on anything but a tuple struct with one field, or beside
+/// `prepare`; `#[output]` on a field or a variant; a union, an enum without variants, and a lifetime parameter, since an answer outlives the text it
 /// is read from. A `validate` or `prepare` function of another type, a missing `Deserialize` and a missing `JsonSchema` are the
 /// compiler's own errors, on the path and on the name of the type.
 #[proc_macro_derive(AgentOutput, attributes(output))]

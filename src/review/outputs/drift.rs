@@ -84,3 +84,88 @@ fn without_dots(mut path: &str) -> &str {
     }
     path
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+    use crate::AgentOutput;
+    use crate::review::{InlineComment, ReviewOutput, ThreadReply};
+
+    const NAMES: &[&str] = &[
+        "summary",
+        "comment",
+        "body",
+        "inlineComments",
+        "newInlineComments",
+        "replies",
+        "threadReplies",
+        "topLevelComments",
+        "path",
+        "file",
+        "line",
+        "lineRange",
+        "commentId",
+        "start",
+        "other",
+    ];
+
+    /// Any JSON, out of words that are known here.
+    fn anything() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "[aL0-9./-]{0,5}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 48, 6, |inner| {
+            let field = (select(NAMES).prop_map(str::to_owned), inner.clone());
+            prop_oneof![
+                vec(inner, 0..4).prop_map(Value::from),
+                vec(field, 0..7).prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    prop_compose! {
+        fn comment()(path in "[a-z]{1,5}(/[a-z.]{3,5}x)?", line in 1..=u64::from(u32::MAX), body in "[a-z]{1,9}") -> InlineComment {
+            InlineComment { path, line, body }
+        }
+    }
+
+    prop_compose! {
+        fn report()(
+            summary in "[a-z]{1,9}",
+            inline_comments in vec(comment(), 0..4),
+            replies in vec(("[A-Z]{1,4}", "[a-z]{1,9}"), 0..4),
+        ) -> ReviewOutput {
+            let reply = |(comment_id, body)| ThreadReply { comment_id, body };
+            ReviewOutput { summary, inline_comments, replies: replies.into_iter().map(reply).collect() }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_is_put_into_form_once_and_for_all(value in anything()) {
+            for prepare in [review, implement, explore, update_branch] {
+                let mut once = value.clone();
+                prepare(&mut once);
+                let mut twice = once.clone();
+                prepare(&mut twice);
+                prop_assert_eq!(once, twice);
+            }
+        }
+
+        #[test]
+        fn what_is_in_form_is_left_alone_and_read(report in report()) {
+            let value = serde_json::to_value(&report).unwrap();
+            let mut prepared = value.clone();
+            review(&mut prepared);
+            prop_assert_eq!(&prepared, &value);
+            prop_assert_eq!(ReviewOutput::extract(&format!("<output>{value}</output>")).unwrap(), report);
+        }
+    }
+}

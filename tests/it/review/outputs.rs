@@ -1,5 +1,6 @@
 //! What an agent may report, in which names, and what is refused.
 
+use sandcastle::output::lower::{Dialect, lower};
 use sandcastle::output::{ExtractError, Stage};
 use sandcastle::review::{
     ExploreOutput, ImplementOutput, InlineComment, ReviewOutput, ThreadReply, TopLevelComment,
@@ -201,4 +202,19 @@ fn a_contract_at_run_time_gives_the_names_of_the_schema() {
         OutputSpec::of::<ReviewOutput>().read_block(answer).unwrap(),
         json!({ "summary": "s", "inlineComments": [{ "path": "a", "body": "b", "line": 2 }], "replies": [] })
     );
+}
+
+#[test]
+fn every_wire_carries_a_report() {
+    for dialect in Dialect::ALL {
+        for schema in [
+            ReviewOutput::schema(),
+            ImplementOutput::schema(),
+            ExploreOutput::schema(),
+            UpdateBranchOutput::schema(),
+        ] {
+            let lowering = lower(schema.as_value(), dialect);
+            assert!(lowering.refused.is_empty(), "{dialect:?}: {:?}", lowering.refused);
+        }
+    }
 }
