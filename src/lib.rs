@@ -2,6 +2,7 @@
 //! [typed outputs]: crate::guide::typed_output
 //! [how a run goes and ends]: crate::guide::runs
 //! [step workflows]: https://github.com/sandcastle-rs/sandcastle/blob/main/src/guide/workflows.md
+//! [pull requests]: https://github.com/sandcastle-rs/sandcastle/blob/main/src/guide/pull_requests.md
 //! [branches, worktrees and merging back]: crate::guide::branches
 //! [sandboxes and worktrees that runs share]: crate::guide::handles
 //! [prompts and their templates]: crate::guide::prompts
