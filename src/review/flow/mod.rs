@@ -219,7 +219,7 @@ impl PullRequestRun {
     /// # Cancel safety
     /// As [`review`](Self::review).
     pub async fn explore(self) -> Result<PullRequestResult<ExploreOutput>> {
-        self.produce(Task::Explore).await
+        Box::pin(self.produce(Task::Explore)).await
     }
 
     /// Reviews the pull request, and mends what is plainly wrong.
@@ -235,7 +235,7 @@ impl PullRequestRun {
     /// Dropping the future ends the agent and everything it started; its commits, files and worktree stay as they are. So it is
     /// when the token of the options is cancelled, which gives [`ErrorKind::Cancelled`]. Nothing was pushed or posted.
     pub async fn review(self) -> Result<PullRequestResult<ReviewOutput>> {
-        self.produce(Task::Review).await
+        Box::pin(self.produce(Task::Review)).await
     }
 
     /// Works in the feedback on the pull request, and answers it.
@@ -246,7 +246,7 @@ impl PullRequestRun {
     /// # Cancel safety
     /// As [`review`](Self::review).
     pub async fn implement(self) -> Result<PullRequestResult<ImplementOutput>> {
-        self.produce(Task::Implement).await
+        Box::pin(self.produce(Task::Implement)).await
     }
 
     /// Brings the branch of the pull request up to date with its base.
@@ -261,7 +261,7 @@ impl PullRequestRun {
     /// # Cancel safety
     /// As [`review`](Self::review). A merge that git does alone is done in one step, or not at all.
     pub async fn update_branch(self) -> Result<PullRequestResult<UpdateBranchOutput>> {
-        self.update().await
+        Box::pin(self.update()).await
     }
 
     /// Has the agent work, and keeps what of its report is true.
@@ -328,7 +328,8 @@ impl PullRequestRun {
     /// Waits for something before the run begins, which sees to its own cancellation.
     async fn before_it_is_cancelled<V>(&self, what: impl Future<Output = Result<V>>) -> Result<V> {
         let cancel = self.options.given().cancel.clone();
-        cancel.run_until_cancelled(what).await.unwrap_or_else(|| {
+        // What talks to git and to hosts is large, and is held by futures that hold others.
+        cancel.run_until_cancelled(Box::pin(what)).await.unwrap_or_else(|| {
             let what = format!("work on #{}: it was cancelled before the agent began", self.number);
             Err(Error::new(ErrorKind::Cancelled, what))
         })

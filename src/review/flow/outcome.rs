@@ -62,7 +62,7 @@ impl PullRequestRun {
         produced: Produced<T>,
     ) -> Result<PullRequestResult<T>> {
         let work = produced.run.as_ref().map(RunResult::work);
-        let (tip, lines) = now(&checkout).await.map_err(|error| carrying(error, work.as_ref()))?;
+        let (tip, lines) = Box::pin(now(&checkout)).await.map_err(|error| carrying(error, work.as_ref()))?;
         let (output, dropped) = produced.output.kept(&pull_request, &lines);
         let counts = output.counts(produced.commits);
         if counts.is_nothing() {
@@ -128,7 +128,7 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
     /// A push whose future is dropped may have arrived.
     pub async fn push(&mut self) -> Result<()> {
         if self.has_unpushed() {
-            let pushed = self.checkout.push().await;
+            let pushed = Box::pin(self.checkout.push()).await;
             self.pushed = Some(pushed.map_err(|error| self.carrying(error))?);
         }
         Ok(())
@@ -155,7 +155,7 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
         let (output, tip) = (&self.output, &self.tip);
         let postings =
             self.postings.get_or_insert_with(|| output.sayings(tip).into_iter().map(Posting::new).collect());
-        let posted = post_all(postings, &*self.forge, &self.pull_request).await;
+        let posted = Box::pin(post_all(postings, &*self.forge, &self.pull_request)).await;
         posted.map_err(|error| self.carrying(error))?;
         Ok(self.postings())
     }

@@ -15,7 +15,7 @@ impl PullRequestRun {
         let produced = match self.before_it_is_cancelled(checkout.outlook()).await? {
             MergeOutlook::UpToDate => by_git(0, format!("`{head}` has everything that `{base}` has.")),
             MergeOutlook::Clean => {
-                checkout.merge_base().await?;
+                Box::pin(checkout.merge_base()).await?;
                 by_git(1, format!("Merged `{base}` into `{head}`. Nothing was in conflict."))
             }
             MergeOutlook::Conflicts(paths) => {
@@ -42,7 +42,7 @@ impl PullRequestRun {
         let diff = self.before_it_is_cancelled(checkout.diff()).await?;
         let sources = Sources { pull_request, checkout, diff: &diff, conflicts };
         let run = self.run::<UpdateBranchOutput>(options, Task::UpdateBranch, &sources).await?;
-        let seen = see(pull_request, checkout, conflicts).await;
+        let seen = Box::pin(see(pull_request, checkout, conflicts)).await;
         seen.map_err(|error| carrying(error, Some(&run.work())))?;
         Ok(run)
     }
