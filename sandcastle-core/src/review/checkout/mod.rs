@@ -112,7 +112,7 @@ impl Checkout {
         self.repository.tip(&self.branch).await?.ok_or_else(|| {
             let what = format!("read the branch `{}`: it has gone", self.branch);
             Error::new(ErrorKind::Git, what)
-                .with_hint(format!("`git branch '{}' {}` makes it anew", self.branch, self.start))
+                .with_hint(format!("`git branch <name> {}` makes it anew", self.start))
         })
     }
 

@@ -137,9 +137,7 @@ impl Opening<'_> {
             self.pull_request.number
         );
         Error::new(ErrorKind::Git, what)
-            .with_hint(format!(
-                "rename it (`git branch -m '{branch}' <name>`) or have the pull request on a branch of another name"
-            ))
+            .with_hint("rename it with `git branch -m`, or have the pull request on a branch of another name")
             .with_hint(format!("`git log --oneline --left-right {tip:.12}...{head:.12}` shows what each has"))
     }
 }

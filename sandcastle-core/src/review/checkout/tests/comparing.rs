@@ -50,8 +50,32 @@ async fn the_diff_is_the_same_whatever_is_set_up() {
     ] {
         place.git(&["config", key, value]).await;
     }
+    std::fs::write(place.here().join(".git/info/attributes"), "* -diff\n").unwrap();
+    std::fs::write(place.here().join(".gitattributes"), "* -diff\n").unwrap();
     assert_eq!(String::from_utf8(checkout.diff().await.unwrap()), String::from_utf8(before.clone()));
     assert!(Diff::parse(&before).unwrap().commentable().of("ö renamed.txt").is_some());
+}
+
+#[tokio::test]
+async fn a_file_that_the_branch_calls_binary_has_no_lines() {
+    let place = Place::new().await;
+    let checkout = place.open().await.unwrap();
+    place.git(&["switch", "--quiet", "feature"]).await;
+    place.commits(".gitattributes", "*.gen -diff\n").await;
+    place.commits("made.gen", "1\n").await;
+    let lines = Diff::parse(&checkout.diff().await.unwrap()).unwrap().commentable();
+    assert!(lines.of("made.gen").unwrap().is_empty() && lines.of(".gitattributes").unwrap().len() == 1);
+}
+
+#[tokio::test]
+async fn a_merge_that_the_agent_has_made_brings_nothing_of_the_base_into_the_diff() {
+    let place = Place::new().await;
+    let checkout = place.open().await.unwrap();
+    let before = checkout.diff().await.unwrap();
+    checkout.merge_base().await.unwrap();
+    assert_eq!(checkout.diff().await.unwrap(), before);
+    let tip = checkout.push().await.unwrap();
+    assert_eq!(place.remote_tip("feature").await, tip);
 }
 
 #[tokio::test]

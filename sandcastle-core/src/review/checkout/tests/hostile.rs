@@ -1,6 +1,9 @@
 //! Repositories full of traps, remotes that say something else, and an agent that leads astray.
 
+use std::time::Duration;
+
 use super::place::{NUMBER, Place, says};
+use crate::error::ErrorKind;
 use crate::forge::{BranchTip, Head, HeadOrigin, PullRequest};
 use crate::git::tests::{TRAPS, Trap, Trapped};
 use crate::id::{BranchName, CommitId};
@@ -128,4 +131,19 @@ async fn names_of_a_remote_are_data() {
         let error = Checkout::open(&pull_request, &options).await.unwrap_err();
         says(&error, "fetch `feature`, `main` from `odd`");
     }
+}
+
+#[tokio::test]
+async fn a_remote_that_says_nothing_is_not_waited_for_for_ever() {
+    let place = Place::new().await;
+    let pull_request = place.pull_request(HeadOrigin::Same).await;
+    let checkout = place.open().await.unwrap();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("git://127.0.0.1:{}/owner/repo.git", silent.local_addr().unwrap().port());
+    place.git(&["remote", "set-url", "origin", &address]).await;
+    let mut options = place.options();
+    options.limit = Duration::from_millis(500);
+    let error = Checkout::open(&pull_request, &options).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StepTimeout, "{error:?}");
+    assert_eq!(place.here_tip("feature").await, *checkout.start());
 }

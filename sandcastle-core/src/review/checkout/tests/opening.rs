@@ -108,7 +108,7 @@ async fn a_branch_that_has_gone_another_way_is_refused_with_both_commits() {
             place.remote_tip("feature").await
         ),
     );
-    says(&error, "git branch -m 'feature'");
+    says(&error, "rename it with `git branch -m`");
     assert_eq!(place.state().await, before);
 }
 

@@ -86,3 +86,20 @@ async fn the_header_of_a_build_server_is_used_wherever_it_is_written() {
     opened(&place, &address, place.options()).await;
     assert_eq!(requests.recv().unwrap(), ["AUTHORIZATION: basic b64"]);
 }
+
+#[tokio::test]
+async fn a_push_is_opened_by_the_token_too() {
+    let place = Place::new().await;
+    let (port, requests) = server(answer("403 Forbidden", ""));
+    let address = format!("http://127.0.0.1:{port}/owner/repo.git");
+    place.git(&["config", "remote.origin.pushurl", &address]).await;
+    let pull_request = place.pull_request(HeadOrigin::Same).await;
+    let checkout = Checkout::open(&pull_request, &place.options().token(TOKEN)).await.unwrap();
+    assert!(requests.try_recv().is_err(), "it is fetched from elsewhere");
+    place.git(&["switch", "--quiet", "feature"]).await;
+    place.commits("agent.txt", "agent\n").await;
+    let error = checkout.push().await.unwrap_err();
+    assert_eq!(requests.recv().unwrap().len(), 1);
+    let said = format!("{error:#} {checkout:?}");
+    assert!(!said.contains(TOKEN) && !said.contains("eC1hY2Nl") && said.contains("403"), "{said}");
+}
