@@ -14,7 +14,7 @@ fn read<T: AgentOutput>(answer: &Value) -> Result<T, ExtractError> {
 }
 
 /// Reads an answer with one comment on a line.
-fn comment(comment: Value) -> Result<InlineComment, ExtractError> {
+fn comment(comment: &Value) -> Result<InlineComment, ExtractError> {
     let answer = json!({ "summary": "s", "inlineComments": [comment], "replies": [] });
     read::<ReviewOutput>(&answer).map(|mut review| review.inline_comments.remove(0))
 }
@@ -50,7 +50,7 @@ fn a_review_is_read_in_the_names_that_it_was_asked_for_in() {
 
 #[test]
 fn row_196_other_names_for_the_same_are_taken() {
-    let plain = comment(json!({ "path": "src/a.rs", "line": 120, "body": "Why?" })).unwrap();
+    let plain = comment(&json!({ "path": "src/a.rs", "line": 120, "body": "Why?" })).unwrap();
     for other in [
         json!({ "file": "src/a.rs", "line": 120, "body": "Why?" }),
         json!({ "path": "src/a.rs", "line": 120, "comment": "Why?" }),
@@ -64,11 +64,7 @@ fn row_196_other_names_for_the_same_are_taken() {
         json!({ "path": "src/a.rs", "file": "b.rs", "line": 120, "body": "Why?", "comment": "other" }),
         json!({ "path": null, "file": "src/a.rs", "line": 120, "body": "Why?", "side": "RIGHT" }),
     ] {
-        assert_eq!(
-            comment(other.clone()).unwrap_or_else(|error| panic!("{other}: {error:#}")),
-            plain,
-            "{other}"
-        );
+        assert_eq!(comment(&other).unwrap_or_else(|error| panic!("{other}: {error:#}")), plain, "{other}");
     }
     let reply = json!({ "summary": "s", "replies": [{ "commentId": "PRRC_1", "comment": "Done." }] });
     assert_eq!(read::<ReviewOutput>(&reply).unwrap().replies[0].body, "Done.");
@@ -115,9 +111,9 @@ fn row_196_a_line_is_counted_from_one_and_is_never_guessed() {
         let found = places::<ImplementOutput>(Stage::SchemaValidate, &answer);
         assert_eq!(found, ["/newInlineComments/0/line"], "{range}");
     }
-    let error = comment(json!({ "path": "a", "lineRange": "v2 line 7", "body": "b" })).unwrap_err();
+    let error = comment(&json!({ "path": "a", "lineRange": "v2 line 7", "body": "b" })).unwrap_err();
     assert!(format!("{error:#}").contains("integer"), "{error:#}");
-    let error = comment(json!({ "path": "a", "body": "b" })).unwrap_err();
+    let error = comment(&json!({ "path": "a", "body": "b" })).unwrap_err();
     assert_eq!(error.problems[0].to_string(), "/inlineComments/0/line: is required");
 }
 
@@ -151,12 +147,12 @@ fn texts_that_say_nothing_are_refused() {
 #[test]
 fn paths_stay_in_the_repository() {
     for path in ["/etc/passwd", "../a", "a/../../b", "..", ".//../a"] {
-        let error = comment(json!({ "path": path, "line": 1, "body": "b" })).unwrap_err();
+        let error = comment(&json!({ "path": path, "line": 1, "body": "b" })).unwrap_err();
         assert_eq!(error.stage(), Stage::Rejected, "{path}: {error:#}");
         assert_eq!(error.problems[0].path, "/inlineComments/0/path", "{path}");
     }
     for path in ["a", "a..b", "..a", ".github/workflows/ci.yml", "a b/ü.rs", "a\\b"] {
-        assert_eq!(comment(json!({ "path": path, "line": 1, "body": "b" })).unwrap().path, path);
+        assert_eq!(comment(&json!({ "path": path, "line": 1, "body": "b" })).unwrap().path, path);
     }
 }
 
