@@ -173,3 +173,85 @@ fn whole_lines(text: &str, limit: usize) -> &str {
 fn mark() -> String {
     format!("{:016x}", RandomState::new().hash_one(std::time::SystemTime::now()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forge::{
+        BranchTip, Comment, CommentId, Head, HeadOrigin, ReviewThread, ThreadComment, ThreadState,
+    };
+    use crate::{BranchName, CommitId};
+
+    fn pull_request() -> PullRequest {
+        let (branch, commit) = (BranchName::new("main").unwrap(), CommitId::new("0".repeat(40)).unwrap());
+        let head = Head::new(BranchName::new("topic").unwrap(), commit.clone(), HeadOrigin::Same);
+        PullRequest::new(12, BranchTip { branch, commit }, head)
+    }
+
+    fn said(body: &str) -> Comment {
+        Comment { author: "mona".to_owned(), body: body.to_owned() }
+    }
+
+    fn thread(id: &str, state: ThreadState) -> ReviewThread {
+        let comment =
+            ThreadComment { id: CommentId::new(id), author: "mona".to_owned(), body: "Why?".to_owned() };
+        let (id, path) = (format!("thread-{id}"), "a.rs".to_owned());
+        ReviewThread { id, state, path, line: Some(7), comments: vec![comment] }
+    }
+
+    #[test]
+    fn what_was_said_is_bounded_and_what_is_asked_goes_last() {
+        let mut pull_request = pull_request();
+        pull_request.comments =
+            (0..40).map(|number| said(&format!("{number} {}", "x".repeat(10_000)))).collect();
+        pull_request.threads = vec![thread("A", ThreadState::Unresolved), thread("B", ThreadState::Resolved)];
+        let text = comments(&pull_request);
+        assert!(text.len() < MAX_COMMENTS + 4096, "{}", text.len());
+        let all: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(all["review_threads"].as_array().unwrap().len(), 1);
+        assert_eq!(all["review_threads"][0]["commentId"], "A");
+        let kept = all["issue_comments"].as_array().unwrap();
+        assert!(kept[0]["body"].as_str().unwrap().contains("[cut after 4096 of "), "{kept:?}");
+        assert!(kept.last().unwrap()["body"].as_str().unwrap().starts_with("39 "), "the newest stay");
+        assert_eq!(all["left_out"], format!("the {} oldest remarks, to keep this short", 40 - kept.len()));
+    }
+
+    #[test]
+    fn a_title_is_one_line_and_a_text_is_cut_between_characters() {
+        assert_eq!(title("One\n# Two\u{1b}[2J\r"), "One # Two [2J");
+        let cut = body(&"ü".repeat(MAX_BODY), "none");
+        assert!(cut.contains(" [cut after 8192 of 16384 bytes]") && cut.starts_with('ü'), "{cut:.40}");
+        assert_eq!(
+            (body(" \r\n", "none"), body("a\0b\r\nc", "none")),
+            ("none".into(), "a\u{fffd}b\nc".into())
+        );
+    }
+
+    #[test]
+    fn a_diff_is_cut_between_lines() {
+        assert_eq!(whole_lines("one\ntwo\nthree", 9), "one\ntwo");
+        assert_eq!(whole_lines("ünbroken", 1), "");
+    }
+
+    #[test]
+    fn a_mark_is_another_one_each_time() {
+        assert!(mark() != mark() && mark().len() == 16);
+    }
+
+    #[test]
+    fn the_templates_name_nothing_that_a_pull_request_does_not_bring() {
+        for text in [
+            include_str!("../prompts/explore.md"),
+            include_str!("../prompts/review.md"),
+            include_str!("../prompts/implement.md"),
+            include_str!("../prompts/update_branch.md"),
+        ] {
+            let named = text.split("{{").skip(1).map(|rest| rest.split("}}").next().unwrap());
+            named.for_each(|name| assert!(NAMES.contains(&name), "{name}"));
+            for words in ["Do not push", "resolve\nconversations", "labels", "`<<< {{MARK}}`"] {
+                assert!(text.contains(words) || text.contains(&words.replace('\n', " ")), "{words}: {text}");
+            }
+            assert!(!text.contains("!`") && !text.contains("<output>"), "{text}");
+        }
+    }
+}

@@ -53,6 +53,27 @@ async fn what_merges_by_itself_is_merged_by_git_alone() {
 }
 
 #[tokio::test]
+async fn a_merge_of_gits_that_comes_too_late_is_told_and_stays_here() {
+    let yard = Yard::with_base(&BESIDE, |scene| scene).await;
+    // The host has not noticed yet that somebody else was faster.
+    let moved = yard.desk.tip("release").await;
+    yard.desk
+        .git([
+            "--git-dir",
+            yard.desk.home.path().join("remote.git").to_str().unwrap(),
+            "update-ref",
+            "refs/heads/tower",
+            &moved,
+        ])
+        .await;
+    let ended = yard.play("update-branch", &json!([]), &["--push", "--post"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    assert!(yard.result("failure_reason.txt").contains("moved on"), "{}", yard.result("failure_reason.txt"));
+    assert_eq!((yard.remote_tip("tower").await, yard.server.posted()), (moved, Vec::new()));
+    assert_eq!(yard.desk.tip("tower^1").await, yard.head);
+}
+
+#[tokio::test]
 async fn row_199_conflicts_are_resolved_by_the_agent_in_one_merge() {
     let yard = Yard::with_base(&CONFLICT, |scene| scene).await;
     let both = lines(&[(2, "a wall and a fence")]);

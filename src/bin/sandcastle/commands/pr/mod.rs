@@ -6,7 +6,7 @@ mod token;
 
 use sandcastle::forges::GitHub;
 use sandcastle::review::{PullRequestOutput, PullRequestResult, PullRequestRun, ResultFiles};
-use sandcastle::{Error, Result as LibraryResult};
+use sandcastle::{Error, ErrorKind, Result as LibraryResult};
 use serde::Serialize;
 
 use self::place::Results;
@@ -136,9 +136,14 @@ fn told_apart(
 
 /// Adds to a failure what there is to look at.
 fn failed(error: &Error, args: &PrArgs) -> Failure {
-    let Some(work) = error.work() else { return Failure::at_entry(error) };
-    let show = work.run_id.as_ref().map(|run| next::show(run.as_str(), args.site.cwd.as_deref()));
-    Failure::of_run(error, &Next { show, resume: None })
+    let run = error.work().and_then(|work| work.run_id.as_ref());
+    let show = run.map(|run| next::show(run.as_str(), args.site.cwd.as_deref()));
+    let failure = Failure::of_run(error, &Next { show, resume: None });
+    match error.kind() {
+        // A remote was asked by then.
+        ErrorKind::Git => Failure { exit: Exit::Failed, ..failure },
+        _ => failure,
+    }
 }
 
 /// Writes a failure down beside the results.

@@ -1,5 +1,7 @@
 //! The workflows that `init --template github` writes, each of whose promises is held against the parsed YAML of every file.
 
+mod scripts;
+
 use std::path::Path;
 
 use serde_json::{Value, json};
