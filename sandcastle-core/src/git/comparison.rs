@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::borrowed::Borrowed;
+use super::overrides::Key;
 use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::CommitId;
@@ -58,14 +59,20 @@ impl Repository {
         let borrowed = Borrowed::from(self).await?;
         // Which files are text is said by attributes of the new side, as a code host has it.
         let git = borrowed.git().clone().env("GIT_ATTR_SOURCE", new.as_str());
-        let compared = git.ask(DIFF.into_iter().chain(["--end-of-options", old, new])).await;
-        let answer = compared.map_err(|error| {
-            Error::new(ErrorKind::Git, format!("compare `{old:.12}` with `{new:.12}`")).with_source(error)
-        })?;
-        if answer.is_success() {
-            return Ok(answer.stdout);
+        let what = format!("compare `{old:.12}` with `{new:.12}`");
+        let answer = match git.ask(DIFF.into_iter().chain(["--end-of-options", old, new])).await {
+            Ok(answer) if answer.is_success() => return Ok(answer.stdout),
+            Ok(answer) => answer,
+            Err(error) => return Err(Error::new(ErrorKind::Git, what).with_source(error)),
+        };
+        let error = answer.refused(&what, self.git().cwd());
+        let is_promised = |key: Key<'_>| (key.section, key.name) == ("remote", "promisor");
+        if !self.git().listing().await?.has(is_promised) {
+            return Err(error);
         }
-        Err(answer.refused(&format!("compare `{old:.12}` with `{new:.12}`"), self.git().cwd()))
+        Err(error.with_hint(
+            "the repository is a partial clone, and nothing is fetched for a comparison: clone all of it, without `--filter`",
+        ))
     }
 
     /// Returns those of these files of a commit that have marks of a conflict in them.

@@ -134,6 +134,17 @@ async fn an_edit_in_the_way_of_the_merge_is_named_and_stays() {
 }
 
 #[tokio::test]
+async fn a_partial_clone_is_told_what_it_lacks() {
+    let place = Place::new().await;
+    crate::git::print(&place.remote(), ["config", "uploadpack.allowFilter", "true"]).await.unwrap();
+    place.clone_with(&["--filter=blob:none", "--no-single-branch", "--no-checkout"]).await;
+    let checkout = place.open().await.unwrap();
+    let error = checkout.diff().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Git);
+    assert!(error.hints().concat().contains("without `--filter`"), "{error:#}");
+}
+
+#[tokio::test]
 async fn a_branch_that_has_gone_meanwhile_is_told() {
     let place = Place::new().await;
     let checkout = place.open().await.unwrap();
