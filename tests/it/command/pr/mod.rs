@@ -3,6 +3,7 @@
 
 mod delivery;
 mod reports;
+mod sandboxed;
 mod tokens;
 mod trouble;
 mod updates;
