@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use sandcastle::forge::HeadOrigin;
 use sandcastle::review::{PostingState, PullRequestOutput, PullRequestResult};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -9,10 +10,12 @@ use serde_json::{Map, Value, json};
 use super::next::quoted;
 use super::{Lines, clean};
 
-/// What came of it, and the folder that it was written to.
+/// What came of it, and where it went.
 pub(crate) struct Shown<'a, T> {
     pub(crate) done: &'a PullRequestResult<T>,
     pub(crate) folder: &'a Path,
+    /// The remote that has the pull request.
+    pub(crate) remote: &'a str,
 }
 
 impl<T: PullRequestOutput + Serialize> Shown<'_, T> {
@@ -67,6 +70,7 @@ impl<T: PullRequestOutput + Serialize> Shown<'_, T> {
         let done = self.done;
         let mut lines = Lines::default();
         lines.all("warning", done.warnings.iter());
+        lines.some("url", Some(&done.pull_request.url).filter(|url| !url.is_empty()));
         lines.add("branch", done.checkout.branch());
         if let Some(run) = &done.run {
             lines.commits(&run.commits);
@@ -85,13 +89,14 @@ impl<T: PullRequestOutput + Serialize> Shown<'_, T> {
         clean(&format!("{}\n\n{}", done.counts, lines.behind("")))
     }
 
-    /// Words what is left to do by hand.
+    /// Words what is left to do by hand. The branch of a fork is out of reach.
     fn next(&self) -> Option<String> {
-        let branch = self.done.checkout.branch();
-        let head = &self.done.pull_request.head.branch;
-        self.done.has_unpushed().then(|| {
-            let refs = [quoted(branch), quoted(&format!("{branch}:{head}"))];
-            format!("git log {}..{}; git push origin {}", &self.done.checkout.start()[..12], refs[0], refs[1])
+        let (branch, head) = (self.done.checkout.branch(), &self.done.pull_request.head);
+        let is_here = self.done.has_unpushed() && head.origin == HeadOrigin::Same;
+        is_here.then(|| {
+            let refs = quoted(&format!("{branch}:{}", head.branch));
+            let start = self.done.checkout.start();
+            format!("git log {start:.12}..{}; git push {} {refs}", quoted(branch), quoted(self.remote))
         })
     }
 }

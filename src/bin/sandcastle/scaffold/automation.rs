@@ -15,7 +15,8 @@ use crate::reporter::next::quoted;
 
 const TEMPLATE: &str = include_str!("files/github/agent.yml.jinja");
 
-/// The actions, by the commits that these versions were released at.
+/// The actions, by the commits of these releases: `git ls-remote --tags https://github.com/actions/checkout v4.2.2` shows the
+/// first one.
 const CHECKOUT: &str = "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2";
 const UPLOAD: &str = "actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02 # v4.6.2";
 const DOWNLOAD: &str = "actions/download-artifact@d3f86a106a0bac45b974a628896c90dbdf5c8093 # v4.3.0";

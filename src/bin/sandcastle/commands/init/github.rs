@@ -13,7 +13,9 @@ use crate::cli::{InitArgs, Tracker, word};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::reporter::{Lines, Reporter};
-use crate::scaffold::{Choices, add_missing, files, image_file, labels, models, workflows, write_workflows};
+use crate::scaffold::{
+    Choices, Source, add_missing, files, image_file, labels, models, workflows, write_workflows,
+};
 
 /// What was done.
 #[derive(Debug)]
@@ -111,6 +113,11 @@ fn next(choices: &Choices, made: &Made) -> Vec<String> {
     let all = labels();
     let missing = all.iter().map(|(label, _)| label).filter(|label| !made.labels.contains(label));
     steps.extend(missing.map(|label| format!("gh label create {label}")));
+    if matches!(choices.source, Source::Git { rev: None, .. }) {
+        steps.push(
+            "pin the command in each workflow: add `--rev` and a commit behind `cargo install`".to_owned(),
+        );
+    }
     steps.push("give a pull request one of the labels that start an agent".to_owned());
     steps
 }

@@ -56,7 +56,7 @@ async fn work<T: PullRequestOutput + Serialize>(
     };
     match done.await {
         Ok(done) => {
-            let shown = words::Shown { done: &done, folder: results.folder.path() };
+            let shown = words::Shown { done: &done, folder: results.folder.path(), remote: &args.remote };
             reporter.result(&shown.described(), &shown.summary())?;
             Ok(Exit::Done)
         }
@@ -86,7 +86,6 @@ async fn configured(args: &PrArgs, commits: Commits, reporter: &Reporter) -> Res
     let cwd = args.site.cwd.as_deref();
     let repository = place::repository(args).await?;
     let mut github = GitHub::new(&repository.name).base_url(&repository.api).system_proxies();
-    // The variables of the user stand behind: an empty one of theirs is as good.
     let mut options =
         token.hidden(within(in_site(of_agent(&args.agent, cwd).await?, &args.site), &args.limits));
     for (key, value) in &args.args {
@@ -102,11 +101,11 @@ async fn configured(args: &PrArgs, commits: Commits, reporter: &Reporter) -> Res
         github = github.token(token);
     }
     reporter.progress(&format!("reads #{} of {}", args.number, repository.name));
-    Ok(told_apart(PullRequestRun::new(github, args.number, options), args, commits, &token))
+    Ok(with_flags(PullRequestRun::new(github, args.number, options), args, commits, &token))
 }
 
 /// Adds what flags say of the pull request.
-fn told_apart(
+fn with_flags(
     mut run: PullRequestRun,
     args: &PrArgs,
     commits: Commits,
