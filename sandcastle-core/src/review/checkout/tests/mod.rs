@@ -2,6 +2,7 @@
 
 mod comparing;
 mod hostile;
+mod merged;
 mod opening;
 mod place;
 mod pushing;
