@@ -51,6 +51,11 @@ impl Runner {
 
     /// Runs a step of a workflow.
     fn step(&self, kind: &str, job: &str, name: &str) -> Finished {
+        self.step_with(kind, job, name, &[])
+    }
+
+    /// As [`Runner::step`], with these variables.
+    fn step_with(&self, kind: &str, job: &str, name: &str, variables: &[(&str, &str)]) -> Finished {
         let workflow = yaml::parse(&self.desk.workflow_text(kind));
         let step = steps(&workflow["jobs"][job]).find(|step| step["name"] == name);
         let script =
@@ -70,7 +75,8 @@ impl Runner {
         ];
         let bash = Invocation::new("/bin/bash", self.desk.repository.path())
             .arguments(["--noprofile", "--norc", "-eo", "pipefail", script.to_str().unwrap()])
-            .environment(environment.map(|(key, value)| (key.to_owned(), value)));
+            .environment(environment.map(|(key, value)| (key.to_owned(), value)))
+            .environment(variables.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
         self.desk.with_programs(bash).run()
     }
 
@@ -113,6 +119,41 @@ async fn every_script_is_one() {
                 assert_eq!((read.code(), read.stderr.as_str()), (Some(0), ""), "{kind}, {job}: {script}");
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn the_command_is_called_with_keys_by_name_and_its_answer_is_kept() {
+    let Some(runner) = Runner::new().await else { return };
+    std::fs::create_dir_all(runner.desk.home.path().join("sandcastle/bin")).unwrap();
+    let stub = "#!/bin/sh\nprintf '%s\\n' \"$@\" >\"$HOME/called\"\necho '{\"start\":\"x\"}'\n";
+    let stub = runner.desk.file("sandcastle/bin/sandcastle", stub);
+    std::fs::set_permissions(&stub, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for kind in KINDS {
+        let ended = runner.step_with(kind, "agent", "Run the agent", &[("ANTHROPIC_API_KEY", "sk-s3cret")]);
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
+        let called = std::fs::read_to_string(runner.desk.home.path().join("called")).unwrap();
+        let results = runner.results().display().to_string();
+        let expected = [
+            "--format",
+            "json",
+            "pr",
+            kind,
+            "12",
+            "--agent",
+            "claude-code",
+            "--model",
+            "claude-opus-4-8",
+            "--sandbox",
+            "none",
+            "--env",
+            "ANTHROPIC_API_KEY",
+            "--output-dir",
+            &results,
+        ];
+        assert_eq!(called.lines().collect::<Vec<_>>(), expected);
+        let answer = std::fs::read_to_string(runner.desk.home.path().join("result.json")).unwrap();
+        assert_eq!(answer, "{\"start\":\"x\"}\n");
     }
 }
 
