@@ -1,5 +1,8 @@
 //! What leaves this machine: nothing without being asked for, commits with a lease, and everything that is said once.
 
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{Yard, remarks, report, work};
@@ -91,6 +94,27 @@ async fn what_is_about_commits_is_not_posted_without_them() {
     let ended = yard.play("review", &json!([looked, reviewed()]), &["--post"]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     assert_eq!(yard.server.posted().len(), 2);
+}
+
+#[tokio::test]
+async fn a_host_that_says_nothing_can_be_given_up() {
+    let yard = Yard::new().await;
+    yard.server
+        .on("POST", "/reviews", |_| Reply::refusal(502, "Bad Gateway").after(Duration::from_secs(600)));
+    let looked = json!({ "steps": [{ "say": "I looked." }] });
+    let report = report(&json!({ "summary": "Fine." }));
+    let running = yard.command("review", &json!([looked, report]), &["--post"]).start();
+    let begun = Instant::now();
+    while !yard.server.requests().iter().any(|it| it.method == "POST" && it.target.ends_with("/reviews")) {
+        assert!(begun.elapsed() < Duration::from_secs(30), "nothing was posted");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    running.signal(Signal::INT);
+    let ended = running.finish();
+    assert_eq!(ended.code(), Some(130), "{ended:?}");
+    assert!(begun.elapsed() < Duration::from_secs(30), "it was waited for");
+    assert!(yard.result("failure_reason.txt").contains("may have arrived"));
+    assert_eq!(yard.result("summary.md"), "Fine.\n");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ mod token;
 
 use sandcastle::forges::GitHub;
 use sandcastle::review::{PullRequestOutput, PullRequestResult, PullRequestRun, ResultFiles};
-use sandcastle::{Error, ErrorKind, Result as LibraryResult};
+use sandcastle::{CancellationToken, Error, ErrorKind, Result as LibraryResult};
 use serde::Serialize;
 
 use self::place::Results;
@@ -46,13 +46,18 @@ async fn work<T: PullRequestOutput + Serialize>(
     kind: impl AsyncFnOnce(PullRequestRun) -> LibraryResult<PullRequestResult<T>>,
     reporter: &Reporter,
 ) -> Result<Exit, Failure> {
-    let run = configured(args, commits, reporter).await?;
+    let stop = cancelled_by_signals(Keyboard::default());
+    let run = configured(args, commits, reporter, &stop).await?;
     let results = Results::open(args)?;
     let done = async {
         let mut done = kind(run).await.map_err(|error| failed(&error, args))?;
         results.folder.write(&done.files()?)?;
-        deliver(&mut done, args, commits).await?;
-        Ok(done)
+        match stop.run_until_cancelled(deliver(&mut done, args, commits)).await {
+            Some(delivered) => delivered.map(|()| done),
+            None => Err(Failure::cancelled(
+                "deliver the results: it was interrupted, and what was being sent may have arrived",
+            )),
+        }
     };
     match done.await {
         Ok(done) => {
@@ -80,7 +85,12 @@ async fn deliver<T: PullRequestOutput>(
     Ok(())
 }
 
-async fn configured(args: &PrArgs, commits: Commits, reporter: &Reporter) -> Result<PullRequestRun, Failure> {
+async fn configured(
+    args: &PrArgs,
+    commits: Commits,
+    reporter: &Reporter,
+    stop: &CancellationToken,
+) -> Result<PullRequestRun, Failure> {
     let token = GitHubToken::find(args.token_env.as_deref())?;
     token.check_variables(&args.agent.env)?;
     let cwd = args.site.cwd.as_deref();
@@ -95,8 +105,7 @@ async fn configured(args: &PrArgs, commits: Commits, reporter: &Reporter) -> Res
         options = options.output_strategy(strategy.into());
     }
     let told = reporter.clone();
-    let options =
-        options.on_event(move |event| told.event(event)).cancel(cancelled_by_signals(Keyboard::default()));
+    let options = options.on_event(move |event| told.event(event)).cancel(stop.clone());
     if let Some(token) = token.value() {
         github = github.token(token);
     }
