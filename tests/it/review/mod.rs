@@ -1,5 +1,6 @@
 //! Pull requests: what agents report, what of it is kept, and what is written down.
 
 mod files;
+mod github;
 mod outputs;
 mod trust;

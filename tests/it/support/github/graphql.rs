@@ -3,7 +3,9 @@
 //! The schema is a part of the public one (`tests/fixtures/github/schema.graphql`). Lists are connections, whose pages are as
 //! <https://docs.github.com/en/graphql/guides/using-pagination-in-the-graphql-api> describes them.
 
-use graphql_parser::query::{Definition, Document, Field, OperationDefinition, Selection, SelectionSet, parse_query};
+use graphql_parser::query::{
+    Definition, Document, Field, OperationDefinition, Selection, SelectionSet, parse_query,
+};
 use graphql_parser::schema::{self, TypeDefinition, parse_schema};
 use serde_json::{Map, Value, json};
 
@@ -111,22 +113,26 @@ impl Desk<'_> {
 
     /// A value in the shape of its type: a leaf, an object of which fields are asked for, or a list of them.
     fn shape(&mut self, field: &Field<'_, String>, of: &str, found: &Value) -> Result<Value, Value> {
-        let is_object = matches!(self.find(of), Some(TypeDefinition::Object(_) | TypeDefinition::Interface(_)));
+        let is_object =
+            matches!(self.find(of), Some(TypeDefinition::Object(_) | TypeDefinition::Interface(_)));
         if is_object == field.selection_set.items.is_empty() {
             return Err(said(&format!("Field '{}' of '{of}' has no such selections", field.name)));
         }
         match found {
             found if !is_object => Ok(found.clone()),
             Value::Null => Ok(Value::Null),
-            Value::Array(items) => {
-                items.iter().map(|item| self.shape(field, of, item)).collect::<Result<Vec<_>, _>>().map(Value::Array)
-            }
+            Value::Array(items) => items
+                .iter()
+                .map(|item| self.shape(field, of, item))
+                .collect::<Result<Vec<_>, _>>()
+                .map(Value::Array),
             found => self.select(&field.selection_set, of, found),
         }
     }
 
     fn repository(&self, arguments: &Value) -> Result<Value, Value> {
-        let asked = [&arguments["owner"], &arguments["name"]].map(|part| part.as_str().unwrap_or_default()).join("/");
+        let asked =
+            [&arguments["owner"], &arguments["name"]].map(|part| part.as_str().unwrap_or_default()).join("/");
         if !asked.eq_ignore_ascii_case(self.scene.name()) {
             let message = format!("Could not resolve to a Repository with the name '{asked}'.");
             return Err(json!({ "type": "NOT_FOUND", "path": ["repository"], "message": message }));
@@ -136,8 +142,11 @@ impl Desk<'_> {
 
     fn pull_request(&self, arguments: &Value) -> Result<Value, Value> {
         if arguments["number"] != self.scene.number() {
-            let message = format!("Could not resolve to a PullRequest with the number of {}.", arguments["number"]);
-            return Err(json!({ "type": "NOT_FOUND", "path": ["repository", "pullRequest"], "message": message }));
+            let message =
+                format!("Could not resolve to a PullRequest with the number of {}.", arguments["number"]);
+            return Err(
+                json!({ "type": "NOT_FOUND", "path": ["repository", "pullRequest"], "message": message }),
+            );
         }
         Ok(self.scene.data.clone())
     }
@@ -159,7 +168,8 @@ impl Desk<'_> {
         }
         self.reply = Some(json!({ "thread": thread, "body": input["body"] }));
         let state = self.scene.data["replyState"].as_str().unwrap_or("SUBMITTED");
-        let url = format!("https://github.com/{}/pull/{}#discussion_r900", self.scene.name(), self.scene.number());
+        let url =
+            format!("https://github.com/{}/pull/{}#discussion_r900", self.scene.name(), self.scene.number());
         Ok(json!({ "comment": { "id": "PRRC_new", "state": state, "body": input["body"], "url": url } }))
     }
 
@@ -189,7 +199,8 @@ impl Desk<'_> {
         let mut arguments = Map::new();
         for (name, value) in &field.arguments {
             let known = definition.arguments.iter().find(|known| known.name == *name);
-            let known = known.ok_or_else(|| said(&format!("Field '{}' doesn't accept argument '{name}'", field.name)))?;
+            let known = known
+                .ok_or_else(|| said(&format!("Field '{}' doesn't accept argument '{name}'", field.name)))?;
             let value = self.value(value)?;
             self.check_input(&known.value_type, &value)?;
             arguments.insert(name.clone(), value);
@@ -197,7 +208,10 @@ impl Desk<'_> {
         for wanted in &definition.arguments {
             let is_required = matches!(wanted.value_type, schema::Type::NonNullType(_));
             if is_required && arguments.get(&wanted.name).is_none_or(Value::is_null) {
-                return Err(said(&format!("Field '{}' is missing required arguments: {}", field.name, wanted.name)));
+                return Err(said(&format!(
+                    "Field '{}' is missing required arguments: {}",
+                    field.name, wanted.name
+                )));
             }
         }
         Ok(Value::Object(arguments))

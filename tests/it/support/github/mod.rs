@@ -152,7 +152,8 @@ impl fmt::Debug for Exception {
 
 impl Hub {
     fn new(scene: Scene, base: String) -> Self {
-        let state = State { page_size: 100, exceptions: Vec::new(), requests: Vec::new(), posted: Vec::new() };
+        let state =
+            State { page_size: 100, exceptions: Vec::new(), requests: Vec::new(), posted: Vec::new() };
         Self { scene, base, state: Mutex::new(state) }
     }
 
@@ -160,20 +161,20 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, token: Option<&str>, request: Request) -> Reply {
+    fn answer(&self, token: Option<&str>, request: &Request) -> Reply {
         let mut state = self.state();
         state.requests.push(request.clone());
-        if let Some(refusal) = refusal(token, &request) {
+        if let Some(refusal) = refusal(token, request) {
             return refusal;
         }
-        if let Some(exception) = state.exceptions.iter().find(|exception| exception.is_for(&request)) {
-            return (exception.reply)(&request);
+        if let Some(exception) = state.exceptions.iter().find(|exception| exception.is_for(request)) {
+            return (exception.reply)(request);
         }
         let (reply, posted) = if request.method == "POST" && request.path() == "/graphql" {
             let answer = graphql::answer(&self.scene, state.page_size, &request.body);
             (Reply::json(200, &answer.body), answer.reply.map(Posted::Reply))
         } else {
-            rest::answer(&self.scene, &self.base, state.page_size, &request)
+            rest::answer(&self.scene, &self.base, state.page_size, request)
         };
         state.posted.extend(posted);
         reply

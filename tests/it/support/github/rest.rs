@@ -7,10 +7,17 @@ use super::exchange::{Reply, Request};
 use super::scene::Scene;
 
 /// Answers a request, and gives what was posted by it.
-pub(super) fn answer(scene: &Scene, base: &str, page_size: usize, request: &Request) -> (Reply, Option<Posted>) {
+pub(super) fn answer(
+    scene: &Scene,
+    base: &str,
+    page_size: usize,
+    request: &Request,
+) -> (Reply, Option<Posted>) {
     let (name, number) = (scene.name(), scene.number().to_string());
     let path: Vec<&str> = request.path().trim_start_matches('/').split('/').collect();
-    let (["repos", owner, repository, rest @ ..] | ["repositories", owner, repository, rest @ ..]) = &path[..] else {
+    let (["repos", owner, repository, rest @ ..] | ["repositories", owner, repository, rest @ ..]) =
+        &path[..]
+    else {
         return (absent(), None);
     };
     if !format!("{owner}/{repository}").eq_ignore_ascii_case(name) {
@@ -45,13 +52,21 @@ pub(crate) enum Posted {
 fn review(scene: &Scene, body: &Value) -> (Reply, Option<Posted>) {
     let comments = body["comments"].as_array().cloned().unwrap_or_default();
     let is_whole = |comment: &Value| {
-        comment["path"].is_string() && comment["body"].is_string() && comment["line"].is_u64() && comment["side"] == "RIGHT"
+        comment["path"].is_string()
+            && comment["body"].is_string()
+            && comment["line"].is_u64()
+            && comment["side"] == "RIGHT"
     };
     let says_something = body["body"].is_string() || !comments.is_empty();
-    if body["event"] != "COMMENT" || !body["commit_id"].is_string() || !comments.iter().all(is_whole) || !says_something {
+    if body["event"] != "COMMENT"
+        || !body["commit_id"].is_string()
+        || !comments.iter().all(is_whole)
+        || !says_something
+    {
         return (invalid(&json!(["the review is not as the documentation has it"])), None);
     }
-    let html_url = format!("https://github.com/{}/pull/{}#pullrequestreview-901", scene.name(), scene.number());
+    let html_url =
+        format!("https://github.com/{}/pull/{}#pullrequestreview-901", scene.name(), scene.number());
     let reply = json!({
         "id": 901, "node_id": "PRR_901", "state": "COMMENTED", "html_url": html_url,
         "body": body["body"], "commit_id": body["commit_id"],
@@ -61,8 +76,11 @@ fn review(scene: &Scene, body: &Value) -> (Reply, Option<Posted>) {
 
 /// <https://docs.github.com/en/rest/issues/comments#create-an-issue-comment>
 fn comment(scene: &Scene, body: &Value) -> (Reply, Option<Posted>) {
-    if !body["body"].as_str().is_some_and(|body| !body.trim().is_empty()) {
-        return (invalid(&json!([{ "resource": "IssueComment", "code": "missing_field", "field": "body" }])), None);
+    if body["body"].as_str().is_none_or(|body| body.trim().is_empty()) {
+        return (
+            invalid(&json!([{ "resource": "IssueComment", "code": "missing_field", "field": "body" }])),
+            None,
+        );
     }
     let html_url = format!("https://github.com/{}/pull/{}#issuecomment-902", scene.name(), scene.number());
     let reply = json!({ "id": 902, "node_id": "IC_902", "html_url": html_url, "body": body["body"] });
@@ -71,7 +89,8 @@ fn comment(scene: &Scene, body: &Value) -> (Reply, Option<Posted>) {
 
 /// A page of a list, and the addresses of the others.
 fn page(list: &Value, base: &str, page_size: usize, request: &Request) -> Reply {
-    let number = |name, default| request.parameter(name).map_or(default, |text| text.parse().expect("a number"));
+    let number =
+        |name, default| request.parameter(name).map_or(default, |text| text.parse().expect("a number"));
     let size = number("per_page", 30_usize).min(100).min(page_size);
     let page = number("page", 1_usize);
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
