@@ -101,7 +101,7 @@ async fn what_is_no_answer_of_github_is_told_apart() {
         (Reply::json(200, &json!({ "number": 12 })), "missing field"),
         (
             Reply::json(302, &json!({})).header("location", "https://elsewhere.example/x?token=1"),
-            "at the host `elsewhere.example`",
+            "it wants the request at another address",
         ),
         (Reply::dropped(), "the connection to GitHub was lost"),
     ] {
@@ -130,7 +130,6 @@ async fn where_nobody_listens_nobody_is_reached() {
     for (base, words) in [
         (format!("http://{closed}"), "GitHub could not be reached: "),
         (format!("https://{closed}"), "GitHub could not be reached: "),
-        (server().url().replace("http:", "https:"), "GitHub could not be reached: "),
     ] {
         let github = GitHub::new(REPOSITORY).base_url(&base).token(TOKEN);
         let error = github.pull_request(NUMBER).await.unwrap_err();

@@ -79,7 +79,7 @@ impl GitHubServer {
         self
     }
 
-    /// Answers in another way: requests of this method whose target, or GraphQL query, contains these words. What was said
+    /// Answers in another way: requests of this method whose path ends in, or whose GraphQL query contains, these words. What was said
     /// last counts.
     pub(crate) fn on(
         &self,
@@ -140,7 +140,7 @@ struct Exception {
 impl Exception {
     fn is_for(&self, request: &Request) -> bool {
         let query = request.body["query"].as_str().unwrap_or_default();
-        request.method == self.method && (request.target.contains(self.words) || query.contains(self.words))
+        request.method == self.method && (request.path().ends_with(self.words) || query.contains(self.words))
     }
 }
 
