@@ -5,3 +5,4 @@
 mod github;
 
 pub use self::github::GitHub;
+pub use crate::key::ApiKey;

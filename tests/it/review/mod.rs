@@ -2,5 +2,6 @@
 
 mod files;
 mod flow;
+mod github;
 mod outputs;
 mod trust;

@@ -72,10 +72,9 @@ impl Failure {
         Self::new(problem, Fate::Refused)
     }
 
-    /// GitHub wants the request at another place.
-    pub(super) fn moved(host: Option<&str>) -> Self {
-        let host = host.map(|host| format!(" at the host `{host}`")).unwrap_or_default();
-        let words = format!("it wants the request at another address{host}, and redirects are not followed");
+    /// GitHub wants the request at another place, which is not shown: a host may name it after what it was told.
+    pub(super) fn moved() -> Self {
+        let words = "it wants the request at another address, and redirects are not followed";
         Self { is_absence: true, ..Self::new(words, Fate::Refused) }
             .with_hint("the repository may have been renamed: give the name that it has now")
     }

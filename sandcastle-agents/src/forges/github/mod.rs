@@ -85,8 +85,8 @@ impl GitHub {
     /// Sets the token that requests are made with: a personal one, that of an installation, or the `GITHUB_TOKEN` of a
     /// workflow.
     #[must_use]
-    pub fn token(mut self, token: impl Into<String>) -> Self {
-        self.token = Some(ApiKey::from(token.into()));
+    pub fn token(mut self, token: impl Into<ApiKey>) -> Self {
+        self.token = Some(token.into());
         self
     }
 

@@ -73,6 +73,10 @@ impl Reply {
         Self::json(status, &body)
     }
 
+    pub(crate) fn status(&self) -> u16 {
+        self.status
+    }
+
     pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self

@@ -62,7 +62,7 @@ async fn answer(request: hyper::Request<Incoming>, hub: Arc<Hub>) -> io::Result<
         body: serde_json::from_slice::<Value>(&body).unwrap_or_default(),
     };
     let token = parts.headers.get("authorization").and_then(|value| value.to_str().ok());
-    send(hub.answer(token, request)).await
+    send(hub.answer(token, &request)).await
 }
 
 async fn send(reply: Reply) -> io::Result<Response<Body>> {

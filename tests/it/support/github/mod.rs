@@ -79,7 +79,7 @@ impl GitHubServer {
         self
     }
 
-    /// Answers in another way: requests of this method whose target, or GraphQL query, contains these words. What was said
+    /// Answers in another way: requests of this method whose path ends in, or whose GraphQL query contains, these words. What was said
     /// last counts.
     pub(crate) fn on(
         &self,
@@ -140,7 +140,7 @@ struct Exception {
 impl Exception {
     fn is_for(&self, request: &Request) -> bool {
         let query = request.body["query"].as_str().unwrap_or_default();
-        request.method == self.method && (request.target.contains(self.words) || query.contains(self.words))
+        request.method == self.method && (request.path().ends_with(self.words) || query.contains(self.words))
     }
 }
 
@@ -161,20 +161,20 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, token: Option<&str>, request: Request) -> Reply {
+    fn answer(&self, token: Option<&str>, request: &Request) -> Reply {
         let mut state = self.state();
         state.requests.push(request.clone());
-        if let Some(refusal) = refusal(token, &request) {
+        if let Some(refusal) = refusal(token, request) {
             return refusal;
         }
-        if let Some(exception) = state.exceptions.iter().find(|exception| exception.is_for(&request)) {
-            return (exception.reply)(&request);
+        if let Some(exception) = state.exceptions.iter().find(|exception| exception.is_for(request)) {
+            return (exception.reply)(request);
         }
         let (reply, posted) = if request.method == "POST" && request.path() == "/graphql" {
             let answer = graphql::answer(&self.scene, state.page_size, &request.body);
             (Reply::json(200, &answer.body), answer.reply.map(Posted::Reply))
         } else {
-            rest::answer(&self.scene, &self.base, state.page_size, &request)
+            rest::answer(&self.scene, &self.base, state.page_size, request)
         };
         state.posted.extend(posted);
         reply

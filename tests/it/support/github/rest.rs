@@ -76,7 +76,7 @@ fn review(scene: &Scene, body: &Value) -> (Reply, Option<Posted>) {
 
 /// <https://docs.github.com/en/rest/issues/comments#create-an-issue-comment>
 fn comment(scene: &Scene, body: &Value) -> (Reply, Option<Posted>) {
-    if !body["body"].as_str().is_some_and(|body| !body.trim().is_empty()) {
+    if body["body"].as_str().is_none_or(|body| body.trim().is_empty()) {
         return (
             invalid(&json!([{ "resource": "IssueComment", "code": "missing_field", "field": "body" }])),
             None,

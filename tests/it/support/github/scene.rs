@@ -58,6 +58,7 @@ impl Scene {
 
     /// The issue of this number, as the REST interface has it.
     pub(super) fn issue(&self, number: &str) -> Option<&Value> {
-        self.data["issues"].as_array()?.iter().find(|issue| issue["number"].to_string() == number)
+        let number: u64 = number.parse().ok()?;
+        self.data["issues"].as_array()?.iter().find(|issue| issue["number"] == number)
     }
 }
