@@ -2,6 +2,7 @@
 //! [typed outputs]: crate::guide::typed_output
 //! [how a run goes and ends]: crate::guide::runs
 //! [step workflows]: https://github.com/sandcastle-rs/sandcastle/blob/main/src/guide/workflows.md
+//! [pull requests]: https://github.com/sandcastle-rs/sandcastle/blob/main/src/guide/pull_requests.md
 //! [branches, worktrees and merging back]: crate::guide::branches
 //! [sandboxes and worktrees that runs share]: crate::guide::handles
 //! [prompts and their templates]: crate::guide::prompts
@@ -30,6 +31,10 @@
 // readers of this documentation.
 #![doc = include_str!("../README.md")]
 
+// The outputs of `review` are derived like anybody's, whose crate knows this one by name.
+#[cfg(feature = "review")]
+extern crate self as sandcastle;
+
 #[cfg(feature = "models")]
 pub use sandcastle_agents::models;
 #[cfg(feature = "agents")]
@@ -40,14 +45,14 @@ pub use sandcastle_agents::{
 pub use sandcastle_core::{
     Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName, BranchStrategy,
     Bubblewrap, CancellationToken, CloseResult, CommandFailure, Commit, CommitId, Docker, Error, ErrorKind,
-    Executed, Exit, ExtractError, Hook, Hooks, InteractiveOutput, InteractiveResult, Iteration, Liveness,
-    Logging, ModelAttempt, ModelOutput, ModelResult, ModelRun, ModelRunEvent, ModelRunFuture, Network,
-    NoOutput, NoSandbox, OutputFormat, OutputSpec, OutputStrategy, Podman, Problem, Result, RunEvent,
-    RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions, SandboxProvider,
-    SchemaSupport, Secrets, ServedBy, SessionId, Snippet, SnippetStyle, Spent, Stage, StrategyChoice,
-    StructuredOutputError, Support, Timeouts, TypedOutput, Usage, Work, Worktree, WorktreeOptions, agent,
-    create_sandbox, create_worktree, event, interactive, journal, jsonl, model, output, run, run_spec,
-    run_with, sandbox, secret, session,
+    Executed, Exit, ExtractError, Extraction, Given, Hook, Hooks, InteractiveOutput, InteractiveResult,
+    Iteration, Liveness, Logging, ModelAttempt, ModelOutput, ModelResult, ModelRun, ModelRunEvent,
+    ModelRunFuture, Network, NoOutput, NoSandbox, OutputFormat, OutputSpec, OutputStrategy, Podman, Problem,
+    Result, RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions,
+    SandboxProvider, SchemaSupport, Secrets, ServedBy, SessionId, Snippet, SnippetStyle, Spent, Stage,
+    StrategyChoice, StructuredOutputError, Support, Timeouts, TurnMode, TypedOutput, Usage, Work, Worktree,
+    WorktreeOptions, agent, create_sandbox, create_worktree, event, interactive, journal, jsonl, model,
+    output, run, run_spec, run_spec_with_extraction, run_with, run_with_extraction, sandbox, secret, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;
@@ -55,7 +60,14 @@ pub use sandcastle_derive::AgentOutput;
 #[doc(hidden)]
 pub use sandcastle_core::__private;
 
+#[cfg(feature = "github")]
+pub use sandcastle_agents::forges;
+#[cfg(feature = "review")]
+pub use sandcastle_core::forge;
+
 pub mod guide;
+#[cfg(feature = "review")]
+pub mod review;
 pub mod testing;
 #[cfg(feature = "workflow")]
 pub mod workflow;

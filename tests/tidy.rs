@@ -122,10 +122,10 @@ const ROWS: &[&[&str]] = &[
     &["config"],
     &["output", "prompt", "worktree"],
     &["strategy"],
-    &["agent", "model", "sandbox", "journal"],
+    &["agent", "model", "forge", "sandbox", "journal"],
     &["run"],
     &["model_run"],
-    &["workflow"],
+    &["workflow", "review"],
     &["testing", "private"],
 ];
 

@@ -1,4 +1,4 @@
-//! Bounded pieces of what an agent printed.
+//! Bounded pieces of what an agent printed, or a service said.
 //!
 //! Everything from an agent may be of any length; what goes into a message, a log line or an event that nobody reads
 //! whole is cut here, and always between two characters.
@@ -21,6 +21,14 @@ pub(crate) fn cut(text: &str, limit: usize) -> &str {
 /// Cuts a message for a person and drops the white space around it.
 pub(crate) fn message(text: &str) -> String {
     cut(text.trim(), MESSAGE).to_owned()
+}
+
+/// Words on one line, without what a terminal would take for a command.
+#[cfg(any(feature = "github", feature = "models"))]
+pub(crate) fn one_line(text: &str) -> String {
+    let visible = text.chars().map(|character| if character.is_control() { ' ' } else { character });
+    let visible: String = visible.collect();
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Reports a line that its decoder does not know. A blank line says nothing and is not reported.

@@ -1,4 +1,5 @@
-//! The coding agents that Sandcastle can run, one folder per program, and models behind services (`models`).
+//! The coding agents that Sandcastle can run, one folder per program, models behind services (`models`), and code hosts
+//! (`forges`).
 //! `providers` makes by name what workflows name.
 //!
 //! [`ClaudeCode`], [`Codex`], [`Pi`], [`OpenCode`], [`Gemini`], [`Copilot`] and [`Cursor`] run real programs; [`Scripted`]
@@ -12,9 +13,14 @@ mod copilot;
 mod cursor;
 mod effort;
 mod excerpt;
+#[cfg(feature = "github")]
+pub mod forges;
+mod free_hand;
 mod gemini;
 mod http_status;
 mod json;
+#[cfg(any(feature = "github", feature = "models"))]
+mod key;
 #[cfg(feature = "models")]
 pub mod models;
 mod native;
@@ -30,6 +36,8 @@ mod repair;
 pub mod scripted;
 mod session_store;
 mod tool;
+#[cfg(any(feature = "github", feature = "models"))]
+mod transport;
 mod uuid;
 
 pub use crate::claude_code::{ClaudeCode, PermissionMode};

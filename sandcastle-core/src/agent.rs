@@ -3,6 +3,7 @@
 //! An [`Agent`] says how its program is started and how its output is read. It starts nothing itself.
 
 mod native;
+mod request;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -13,11 +14,13 @@ pub(crate) use self::native::version_in;
 pub use self::native::{
     AnswerPlace, Confirmation, NativeOutput, RequestSchema, SchemaDelivery, VersionCheck,
 };
+pub use self::request::AgentRequest;
 use crate::error::Result;
 use crate::event::{AgentEvent, FailureKind};
 use crate::id::SessionId;
 use crate::secret::Variables;
-use crate::session::{SessionRequest, SessionTransfer};
+use crate::session::SessionTransfer;
+pub use crate::work::TurnMode;
 use crate::work::Usage;
 
 /// Describes a coding agent: a program that works in a folder and prints what it does.
@@ -191,45 +194,6 @@ impl Capabilities {
     #[must_use]
     pub const fn with_cost(mut self, metering: Metering) -> Self {
         self.cost = metering;
-        self
-    }
-}
-
-/// Asks an agent for one turn.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct AgentRequest<'a> {
-    /// What to say to it.
-    pub prompt: &'a str,
-    /// The folder it works in, as seen inside the sandbox.
-    pub cwd: &'a Path,
-    /// Which conversation to begin or continue.
-    pub session: &'a SessionRequest,
-    /// What the program itself is to hold its answer to; only for an agent with a [`Agent::native_output`].
-    pub schema: Option<RequestSchema<'a>>,
-    /// What this process may cost at the most, in US dollars, for a program that can hold itself to it. Whoever runs it
-    /// watches the budget all the same.
-    pub max_cost: Option<f64>,
-}
-
-impl<'a> AgentRequest<'a> {
-    /// Creates a request.
-    #[must_use]
-    pub fn new(prompt: &'a str, cwd: &'a Path, session: &'a SessionRequest) -> Self {
-        Self { prompt, cwd, session, schema: None, max_cost: None }
-    }
-
-    /// Sets what the program itself is to hold its answer to.
-    #[must_use]
-    pub fn with_schema(mut self, schema: Option<RequestSchema<'a>>) -> Self {
-        self.schema = schema;
-        self
-    }
-
-    /// Sets what the process may cost.
-    #[must_use]
-    pub fn with_max_cost(mut self, dollars: Option<f64>) -> Self {
-        self.max_cost = dollars;
         self
     }
 }

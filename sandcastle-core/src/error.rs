@@ -68,6 +68,8 @@ pub enum ErrorKind {
     AgentFailed,
     /// The session to resume or fork is not known to the agent.
     SessionNotFound,
+    /// The agent finished its work and named no session, so there is none to ask for the output in.
+    NoSession,
     /// The agent was silent for longer than the idle timeout.
     IdleTimeout,
     /// The run took longer than the total timeout.
@@ -84,6 +86,10 @@ pub enum ErrorKind {
     InvalidWorkflow,
     /// A step of a workflow failed by the workflow's own rules: a command, an expression, a confidence that is too low.
     WorkflowStep,
+    /// A code host could not be reached, or refused what was asked of it.
+    Forge,
+    /// A workflow of a pull request ended with nothing that could be given.
+    NothingProduced,
     /// A file could not be read or written.
     Io,
 }

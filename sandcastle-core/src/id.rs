@@ -95,6 +95,28 @@ pub struct BranchName(String);
 text_newtype!(BranchName);
 
 impl BranchName {
+    /// Checks `name` by git's own rules for branches and wraps it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOptions`] when git would not take it.
+    ///
+    /// # Examples
+    /// ```
+    /// use sandcastle_core::BranchName;
+    ///
+    /// assert!(BranchName::new("agent/issue-12").is_ok());
+    /// assert!(BranchName::new("-rf").is_err());
+    /// ```
+    pub fn new(name: impl Into<String>) -> Result<Self> {
+        let name = name.into();
+        if is_branch_name(&name) {
+            return Ok(Self(name));
+        }
+        let shown = name.escape_debug().to_string();
+        Err(Error::new(ErrorKind::InvalidOptions, format!("use `{shown:.60}` as the name of a branch"))
+            .with_hint("git refuses such a name; `git help check-ref-format` has its rules"))
+    }
+
     pub(crate) fn from_git(name: impl Into<String>) -> Self {
         Self(name.into())
     }
@@ -108,6 +130,20 @@ pub struct CommitId(String);
 text_newtype!(CommitId);
 
 impl CommitId {
+    /// Checks `sha` and wraps it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidOptions`] unless it is 40 or 64 hexadecimal digits.
+    pub fn new(sha: impl Into<String>) -> Result<Self> {
+        let sha = sha.into();
+        if matches!(sha.len(), 40 | 64) && sha.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(Self(sha.to_ascii_lowercase()));
+        }
+        let shown = sha.escape_debug().to_string();
+        Err(Error::new(ErrorKind::InvalidOptions, format!("use `{shown:.80}` as the id of a commit"))
+            .with_hint("the full id is wanted: 40 hexadecimal digits, or 64"))
+    }
+
     pub(crate) fn from_git(sha: impl Into<String>) -> Self {
         Self(sha.into())
     }
@@ -156,6 +192,21 @@ impl RunId {
     }
 }
 
+/// Tells whether git takes `name` as a branch: the rules of `git check-ref-format --branch`, without its shorthands.
+fn is_branch_name(name: &str) -> bool {
+    let is_forbidden = |c: char| c.is_ascii_control() || " ~^:?*[\\".contains(c);
+    let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    name.len() <= 1024
+        && name != "HEAD"
+        && name != "@"
+        && !name.starts_with('-')
+        && !name.ends_with('.')
+        && !name.contains("..")
+        && !name.contains("@{")
+        && !name.contains(is_forbidden)
+        && name.split('/').all(is_part)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,6 +228,28 @@ mod tests {
         for bad in ["", "--resume", "../x", "a/b", ".", "a b", "é", &"x".repeat(129)] {
             let error = SessionId::new(bad).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidOptions, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_branch_is_named_as_git_takes_it() {
+        for good in ["main", "agent/issue-1", "a@b", "ü", "a.b"] {
+            assert!(BranchName::new(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "", "-rf", "a..b", "a/", "/a", "a//b", ".a", "a/.b", "a.lock", "a.lock/b", "a.", "@", "HEAD",
+            "a b", "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a@{1}", "a\nb", "a\u{7f}",
+        ] {
+            assert!(BranchName::new(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_commit_is_named_in_full() {
+        assert_eq!(CommitId::new("A".repeat(40)).unwrap().as_str(), "a".repeat(40));
+        assert!(CommitId::new("f".repeat(64)).is_ok());
+        for bad in ["", "abc", "HEAD", &"g".repeat(40), &"f".repeat(41)] {
+            assert!(CommitId::new(bad).is_err(), "{bad}");
         }
     }
 }

@@ -11,6 +11,8 @@ mod budget;
 mod config;
 mod error;
 pub mod event;
+#[cfg(feature = "review")]
+pub mod forge;
 mod git;
 mod id;
 pub mod journal;
@@ -20,6 +22,8 @@ mod model_run;
 pub mod output;
 mod process;
 mod prompt;
+#[cfg(feature = "review")]
+pub mod review;
 mod run;
 pub mod sandbox;
 pub mod secret;
@@ -45,13 +49,13 @@ pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };
 pub use crate::run::{
-    CloseResult, CommandFailure, Executed, Hook, Hooks, InteractiveOutput, InteractiveResult, Liveness,
-    Logging, NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult, Sandbox, SandboxOptions,
-    StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox, create_worktree, interactive,
-    run, run_spec, run_with,
+    CloseResult, CommandFailure, Executed, Extraction, Given, Hook, Hooks, InteractiveOutput,
+    InteractiveResult, Liveness, Logging, NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult,
+    Sandbox, SandboxOptions, StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox,
+    create_worktree, interactive, run, run_spec, run_spec_with_extraction, run_with, run_with_extraction,
 };
 pub use crate::sandbox::{Bubblewrap, Docker, Network, NoSandbox, Podman, SandboxProvider};
 pub use crate::secret::Secrets;
 pub use crate::strategy::{AnswerGuarantee, OutputStrategy, SchemaSupport, StrategyChoice, Support};
-pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, Usage, Work};
+pub use crate::work::{Attempt, AttemptOutcome, Commit, Exit, Iteration, TurnMode, Usage, Work};
 pub use crate::worktree::BranchStrategy;

@@ -147,6 +147,26 @@ impl std::fmt::Display for Exit {
     }
 }
 
+/// Says what an agent may do in a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum TurnMode {
+    /// Whatever its options let it do.
+    #[default]
+    Work,
+    /// Nothing but speak: it goes on with a session only to say what it did there. It uses no tool that changes anything,
+    /// as far as its program can be told so, and what changes all the same is undone.
+    SpeakOnly,
+}
+
+impl TurnMode {
+    /// Serde asks by reference.
+    fn is_work(&self) -> bool {
+        *self == Self::Work
+    }
+}
+
 /// Describes one agent process: one iteration of a run, or one attempt at an output.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -158,6 +178,9 @@ pub struct Iteration {
     pub session_file: Option<PathBuf>,
     /// What it used.
     pub usage: Usage,
+    /// What it was there for: the extraction of [`run_with_extraction`](crate::run_with_extraction) may only speak.
+    #[serde(skip_serializing_if = "TurnMode::is_work")]
+    pub mode: TurnMode,
     /// How it ended.
     pub exit: Exit,
     /// How long it ran.
@@ -167,7 +190,8 @@ pub struct Iteration {
 
 impl Iteration {
     pub(crate) fn new(exit: Exit, duration: Duration) -> Self {
-        Self { session_id: None, session_file: None, usage: Usage::default(), exit, duration }
+        let (usage, mode) = (Usage::default(), TurnMode::Work);
+        Self { session_id: None, session_file: None, usage, mode, exit, duration }
     }
 }
 
@@ -188,7 +212,12 @@ pub(crate) fn optional_path<S: serde::Serializer>(
     path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 
-/// As [`path`], for several that may be unknown.
+/// As [`path`], for several.
+pub(crate) fn paths<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
+}
+
+/// As [`paths`], for several that may be unknown.
 pub(crate) fn optional_paths<S: serde::Serializer>(
     paths: &Option<Vec<PathBuf>>,
     serializer: S,
@@ -279,7 +308,7 @@ pub struct Work {
     pub attempts: Vec<Attempt>,
     /// The sum over all iterations.
     pub usage: Usage,
-    /// The end of what the agent said in the last iteration, at most 1 MiB.
+    /// The end of what the agent said in the last iteration, at most 1 MiB; of a run with an extraction, while it worked.
     pub text: String,
     /// The block of the answer that was accepted, as the agent wrote it, if something failed after that.
     #[serde(skip_serializing_if = "Option::is_none")]

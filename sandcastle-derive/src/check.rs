@@ -30,6 +30,7 @@ pub(crate) struct Checked<'a> {
     pub(crate) format: Format<'a>,
     pub(crate) max_retries: u32,
     pub(crate) validate: Option<&'a ExprPath>,
+    pub(crate) prepare: Option<&'a ExprPath>,
     pub(crate) krate: Option<&'a Path>,
     /// Keeps other modules from building one.
     _proof: Proof,
@@ -60,6 +61,7 @@ pub(crate) fn check<'a>(
     let tag = tag(input, attributes, &mut ctxt);
     let format = format(input, attributes, &mut ctxt);
     let max_retries = max_retries(attributes, &mut ctxt);
+    let prepare = prepare(attributes, &mut ctxt);
     let checked = || {
         Ok(Checked {
             name: input.name,
@@ -68,6 +70,7 @@ pub(crate) fn check<'a>(
             format: format?,
             max_retries: max_retries?,
             validate: given(attributes.validate.as_ref())?,
+            prepare: prepare?,
             krate: given(attributes.krate.as_ref())?,
             _proof: Proof,
         })
@@ -169,6 +172,14 @@ fn max_retries(attributes: &Attributes, ctxt: &mut Ctxt) -> Result<u32, Reported
     match given.base10_parse() {
         Ok(retries) if retries <= RETRY_LIMIT => Ok(retries),
         _ => Err(ctxt.report(given, &Mistake::TooManyRetries { limit: RETRY_LIMIT })),
+    }
+}
+
+/// A text is never parsed, so it is no value that could be prepared.
+fn prepare<'a>(attributes: &'a Attributes, ctxt: &mut Ctxt) -> Result<Option<&'a ExprPath>, Reported> {
+    match (&attributes.prepare, &attributes.text) {
+        (Some(Ok(prepare)), Some(_)) => Err(ctxt.report(&prepare.key, &Mistake::TextPrepared)),
+        (prepare, _) => given(prepare.as_ref()),
     }
 }
 

@@ -74,6 +74,10 @@ use crate::input::Input;
 /// - **`max_retries = 2`**: how often a run may ask again after an invalid answer, from 0 to 10; without the key, 0.
 /// - **`validate = "path::to::function"`**: what a schema cannot say. The function is a
 ///   `fn(&Self) -> Result<(), Vec<Problem>>`, and the path may begin with `Self::`.
+/// - **`prepare = "path::to::function"`**: what to take for what, where an alias of serde's is not enough: another form of a
+///   field, or one field in the place of another. The function is a `fn(&mut serde_json::Value)`; it gets the whole answer, of
+///   whatever kind, before the schema is asked, and puts into the schema's form what it knows and leaves the rest alone. It is
+///   not called for a field of another output that has this type, and the words and the schema for the agent know nothing of it.
 /// - **`text`**: the answer is text, trimmed and never parsed. The type is a tuple struct with one field that is
 ///   `From<String>`; it needs neither `Deserialize` nor `JsonSchema`.
 /// - **`crate = "sandcastle_core"`**: where the engine is found, for a crate that does not depend on `sandcastle` under
@@ -113,9 +117,9 @@ use crate::input::Input;
 ///
 /// Each points at the token to change, with a hint, and all are shown at once: a missing, malformed or reserved `tag`; an
 /// unknown key, with the known one it resembles; a key given twice; a value that is missing or of the wrong kind;
-/// `max_retries` that is no whole number or above 10; `text` on anything but a tuple struct with one field; `#[output]` on
-/// a field or a variant; a union, an enum without variants, and a lifetime parameter, since an answer outlives the text it
-/// is read from. A `validate` function of another type, a missing `Deserialize` and a missing `JsonSchema` are the
+/// `max_retries` that is no whole number or above 10; `text` on anything but a tuple struct with one field, or beside
+/// `prepare`; `#[output]` on a field or a variant; a union, an enum without variants, and a lifetime parameter, since an answer outlives the text it
+/// is read from. A `validate` or `prepare` function of another type, a missing `Deserialize` and a missing `JsonSchema` are the
 /// compiler's own errors, on the path and on the name of the type.
 #[proc_macro_derive(AgentOutput, attributes(output))]
 pub fn agent_output(item: proc_macro::TokenStream) -> proc_macro::TokenStream {

@@ -120,6 +120,10 @@ catalogue! {
     TextNeedsOneField { found: String } at "text/two-fields":
         "a `text` output must be a tuple struct with one field, but this is {found}",
         hint "wrap the text, as in `struct Summary(String);`";
+    /// `text` beside `prepare`.
+    TextPrepared at "prepare/of-a-text":
+        "`prepare` has no meaning for a `text` output",
+        hint "a text is trimmed and never parsed: change it in the `From<String>` of the field";
 
     /// The derive stands on a union.
     Union at "shape/union":

@@ -14,13 +14,15 @@ pub(crate) enum Key {
     Tag,
     MaxRetries,
     Validate,
+    Prepare,
     Text,
     Crate,
 }
 
 impl Key {
     /// Every key, in the order in which the documentation lists them.
-    pub(crate) const ALL: [Self; 5] = [Self::Tag, Self::MaxRetries, Self::Validate, Self::Text, Self::Crate];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Tag, Self::MaxRetries, Self::Validate, Self::Prepare, Self::Text, Self::Crate];
 
     /// Finds the key that is spelled `word`.
     pub(crate) fn spelled(word: &str) -> Option<Self> {
@@ -32,6 +34,7 @@ impl Key {
             Self::Tag => "tag",
             Self::MaxRetries => "max_retries",
             Self::Validate => "validate",
+            Self::Prepare => "prepare",
             Self::Text => "text",
             Self::Crate => "crate",
         }
@@ -43,6 +46,7 @@ impl Key {
             Self::Tag => "tag = \"result\"",
             Self::MaxRetries => "max_retries = 2",
             Self::Validate => "validate = \"path::to::function\"",
+            Self::Prepare => "prepare = \"path::to::function\"",
             Self::Text => "text",
             Self::Crate => "crate = \"sandcastle_core\"",
         }

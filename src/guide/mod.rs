@@ -16,6 +16,10 @@ pub mod model_runs {}
 #[doc = include_str!("workflows.md")]
 pub mod workflows {}
 
+#[cfg(feature = "review")]
+#[doc = include_str!("pull_requests.md")]
+pub mod pull_requests {}
+
 #[doc = include_str!("branches.md")]
 pub mod branches {}
 

@@ -15,6 +15,7 @@ mod names;
 mod process;
 mod real_agents;
 mod real_model;
+mod review;
 mod run;
 mod sandboxes;
 mod streams;

@@ -1,20 +1,28 @@
 //! The command lines of `claude`.
 
 use sandcastle_core::Result;
-use sandcastle_core::agent::{AgentCommand, AgentRequest, RequestSchema, StopRequest};
+use sandcastle_core::agent::{AgentCommand, AgentRequest, RequestSchema, StopRequest, TurnMode};
 use sandcastle_core::session::SessionRequest;
 
 use super::{ClaudeCode, PermissionMode};
+use crate::free_hand;
 use crate::prompt_argument::prompt_argument;
 
 /// The option that takes a schema.
 pub(super) const SCHEMA: &str = "--json-schema";
 
+/// Arguments that let the program do what it likes.
+const FREE_HAND: &[&str] = &["--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"];
+
+/// What a turn has that may only speak: no tool of the program's own, no server that offers others, and nothing that would be asked
+/// for. The tool that gives a value by a schema is not among those that are taken away.
+const SPEAK_ONLY: [&str; 5] = ["--permission-mode", "dontAsk", "--strict-mcp-config", "--tools", ""];
+
 /// Words one unattended turn. The prompt goes by standard input, where it may be of any length.
 pub(super) fn unattended(agent: &ClaudeCode, request: &AgentRequest<'_>) -> AgentCommand {
     // Without `--verbose` the program refuses to print a stream.
     let print = AgentCommand::new(&agent.program).args(["-p", "--output-format", "stream-json", "--verbose"]);
-    let mut command = session(configured(agent, print), request.session);
+    let mut command = session(configured(agent, print, request.mode), request.session);
     if let Some(turns) = agent.max_turns {
         command = command.args(["--max-turns".to_owned(), turns.to_string()]);
     }
@@ -25,14 +33,14 @@ pub(super) fn unattended(agent: &ClaudeCode, request: &AgentRequest<'_>) -> Agen
         // It looks at what it has cost after each answer of the model, and ends the turn.
         command = command.args(["--max-budget-usd".to_owned(), dollars.to_string()]);
     }
-    finished(agent, command).stdin(request.prompt)
+    finished(agent, command, request.mode).stdin(request.prompt)
 }
 
 /// Words the start of the terminal interface.
 pub(super) fn interactive(agent: &ClaudeCode, request: &AgentRequest<'_>) -> Result<AgentCommand> {
     let prompt = prompt_argument(super::NAME, request.prompt)?;
-    let command = session(configured(agent, AgentCommand::new(&agent.program)), request.session);
-    let command = finished(agent, command);
+    let start = configured(agent, AgentCommand::new(&agent.program), TurnMode::Work);
+    let command = finished(agent, session(start, request.session), TurnMode::Work);
     Ok(match prompt {
         // Options that take a list would swallow a prompt that does not stand behind `--`.
         Some(prompt) => command.args(["--", prompt]),
@@ -40,8 +48,9 @@ pub(super) fn interactive(agent: &ClaudeCode, request: &AgentRequest<'_>) -> Res
     })
 }
 
-fn configured(agent: &ClaudeCode, mut command: AgentCommand) -> AgentCommand {
+fn configured(agent: &ClaudeCode, mut command: AgentCommand, mode: TurnMode) -> AgentCommand {
     command = match permission_mode(agent.permissions) {
+        _ if mode == TurnMode::SpeakOnly => command.args(SPEAK_ONLY),
         Some(mode) => command.args(["--permission-mode", mode]),
         None => command.arg("--dangerously-skip-permissions"),
     };
@@ -62,9 +71,9 @@ fn session(command: AgentCommand, session: &SessionRequest) -> AgentCommand {
     }
 }
 
-fn finished(agent: &ClaudeCode, command: AgentCommand) -> AgentCommand {
+fn finished(agent: &ClaudeCode, command: AgentCommand, mode: TurnMode) -> AgentCommand {
     // A termination would leave the tool that is running alive.
-    command.args(&agent.args).stop(StopRequest::interrupt())
+    command.args(free_hand::arguments(&agent.args, mode, FREE_HAND)).stop(StopRequest::interrupt())
 }
 
 fn permission_mode(mode: PermissionMode) -> Option<&'static str> {
@@ -123,6 +132,16 @@ mod tests {
         assert_eq!(words(&resumed), format!("{PRINT} --dangerously-skip-permissions --resume bc25b0aa"));
         let forked = command(&agent, &SessionRequest::Fork(id));
         assert_eq!(words(&forked), words(&resumed) + " --fork-session");
+    }
+
+    #[test]
+    fn a_turn_that_may_only_speak_has_no_tools_and_no_free_hand() {
+        let id = SessionRequest::Resume(SessionId::new("bc25b0aa").unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let agent = ClaudeCode::new("m").arg("--dangerously-skip-permissions").arg("--bare");
+        let command = agent.command(&request.with_schema(Some(RequestSchema::Text("{}")))).unwrap();
+        let speaking = "--permission-mode dontAsk --strict-mcp-config --tools  --model m --resume bc25b0aa";
+        assert_eq!(words(&command), format!("{PRINT} {speaking} --json-schema {{}} --bare"));
     }
 
     #[test]

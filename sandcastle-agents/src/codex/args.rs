@@ -1,16 +1,24 @@
 //! The command lines of `codex`.
 
-use sandcastle_core::agent::{AgentCommand, AgentRequest, RequestSchema, StopRequest};
+use sandcastle_core::agent::{AgentCommand, AgentRequest, RequestSchema, StopRequest, TurnMode};
 use sandcastle_core::session::SessionRequest;
 use sandcastle_core::{Error, ErrorKind, Result};
 
 use super::Codex;
 use crate::effort::Effort;
+use crate::free_hand;
 use crate::prompt_argument::prompt_argument;
 use crate::uuid::check_uuid;
 
 /// The option that takes the file of a schema.
 pub(super) const SCHEMA: &str = "--output-schema";
+
+/// Lets the program do what it likes.
+const FREE_HAND: &str = "--dangerously-bypass-approvals-and-sandbox";
+
+/// What a turn has that may only speak: the program's own sandbox, which lets it read, and nobody to approve of more. It is said by
+/// settings, which also a resumed turn takes.
+const SPEAK_ONLY: [&str; 4] = ["-c", "sandbox_mode=\"read-only\"", "-c", "approval_policy=\"never\""];
 
 /// The longest prompt that the program accepts, in characters.
 const MAX_PROMPT: usize = 1_048_576;
@@ -19,11 +27,12 @@ const MAX_PROMPT: usize = 1_048_576;
 pub(super) fn unattended(agent: &Codex, request: &AgentRequest<'_>) -> Result<AgentCommand> {
     check_length(request.prompt)?;
     let (subcommand, origin) = session(request.session)?;
-    let command = AgentCommand::new(&agent.program)
-        .arg("exec")
-        .args(subcommand)
-        .args(["--json", "--dangerously-bypass-approvals-and-sandbox"]);
-    let mut command = configured(agent, command);
+    let mut command = AgentCommand::new(&agent.program).arg("exec").args(subcommand).arg("--json");
+    command = match request.mode {
+        // Of two values of a setting the last one counts.
+        TurnMode::SpeakOnly => configured(agent, command, request.mode).args(SPEAK_ONLY),
+        _ => configured(agent, command.arg(FREE_HAND), request.mode),
+    };
     if let Some(RequestSchema::File(schema)) = request.schema {
         command = command.arg(SCHEMA).arg(schema);
     }
@@ -34,7 +43,7 @@ pub(super) fn unattended(agent: &Codex, request: &AgentRequest<'_>) -> Result<Ag
 pub(super) fn interactive(agent: &Codex, request: &AgentRequest<'_>) -> Result<AgentCommand> {
     let prompt = prompt_argument(super::NAME, request.prompt)?;
     let (subcommand, origin) = session(request.session)?;
-    let command = configured(agent, AgentCommand::new(&agent.program).args(subcommand));
+    let command = configured(agent, AgentCommand::new(&agent.program).args(subcommand), TurnMode::Work);
     Ok(match (origin, prompt) {
         (origin, Some(prompt)) => command.arg("--").args(origin).arg(prompt),
         (origin, None) => command.args(origin),
@@ -67,7 +76,7 @@ fn session(session: &SessionRequest) -> Result<(Option<&'static str>, Option<&st
     Ok((Some(subcommand), Some(id)))
 }
 
-fn configured(agent: &Codex, mut command: AgentCommand) -> AgentCommand {
+fn configured(agent: &Codex, mut command: AgentCommand, mode: TurnMode) -> AgentCommand {
     if let Some(model) = &agent.model {
         command = command.args(["-m", model]);
     }
@@ -79,7 +88,9 @@ fn configured(agent: &Codex, mut command: AgentCommand) -> AgentCommand {
         command = command.args(["-c".to_owned(), format!("{key}={value}")]);
     }
     // Of all signals only this one ends its tools as well.
-    command.args(&agent.args).stop(StopRequest::interrupt())
+    command
+        .args(free_hand::arguments(&agent.args, mode, &[FREE_HAND, "--yolo"]))
+        .stop(StopRequest::interrupt())
 }
 
 #[cfg(test)]
@@ -100,6 +111,20 @@ mod tests {
     fn words(command: &AgentCommand) -> String {
         let words = std::iter::once(&command.program).chain(&command.args);
         words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_turn_that_may_only_speak_reads_at_the_most() {
+        let agent = Codex::new("m").config("sandbox_mode", "\"danger-full-access\"").arg("--yolo");
+        let id = SessionRequest::Resume(SessionId::new(ID).unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let command = words(&agent.command(&request).unwrap());
+        assert!(!command.contains("dangerously") && !command.contains("--yolo"), "{command}");
+        let last = format!("-c sandbox_mode=\"read-only\" -c approval_policy=\"never\" {ID} -");
+        assert!(
+            command.starts_with("codex exec resume --json -m m") && command.ends_with(&last),
+            "{command}"
+        );
     }
 
     #[test]

@@ -1,29 +1,37 @@
 //! The command lines of `copilot`.
 
-use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
+use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest, TurnMode};
 use sandcastle_core::session::SessionRequest;
 use sandcastle_core::{Error, ErrorKind, Result};
 
 use super::Copilot;
+use crate::free_hand;
 use crate::prompt_argument::prompt_argument;
 use crate::uuid::check_uuid;
+
+/// Arguments that approve of whatever tool there is.
+const FREE_HAND: &[&str] = &["--allow-all-tools", "--allow-all", "--yolo"];
+
+/// What a turn has that may only speak: what changes something is denied, whatever else is allowed.
+const SPEAK_ONLY: [&str; 2] = ["--deny-tool=shell", "--deny-tool=write"];
 
 /// Words one unattended turn. Without `-p` the program takes its prompt from standard input, where it may be of any
 /// length and no list of processes shows it.
 pub(super) fn unattended(agent: &Copilot, request: &AgentRequest<'_>) -> Result<AgentCommand> {
-    let command = AgentCommand::new(&agent.program).args([
-        "--output-format",
-        "json",
-        "--allow-all-tools",
-        "--no-ask-user",
-    ]);
-    Ok(configured(agent, session(command, request.session)?).stdin(request.prompt))
+    let command = AgentCommand::new(&agent.program).args(["--output-format", "json"]);
+    let command = match request.mode {
+        TurnMode::SpeakOnly => command.args(SPEAK_ONLY),
+        _ => command.arg("--allow-all-tools"),
+    };
+    let command = session(command.arg("--no-ask-user"), request.session)?;
+    Ok(configured(agent, command, request.mode).stdin(request.prompt))
 }
 
 /// Words the start of the terminal interface, where a person is there to approve. `-p` would leave it at once.
 pub(super) fn interactive(agent: &Copilot, request: &AgentRequest<'_>) -> Result<AgentCommand> {
     let prompt = prompt_argument(super::NAME, request.prompt)?;
-    let command = configured(agent, session(AgentCommand::new(&agent.program), request.session)?);
+    let start = session(AgentCommand::new(&agent.program), request.session)?;
+    let command = configured(agent, start, TurnMode::Work);
     Ok(match prompt {
         // In one word, so that a prompt may begin with a hyphen.
         Some(prompt) => command.arg(format!("--interactive={prompt}")),
@@ -46,7 +54,7 @@ fn session(command: AgentCommand, session: &SessionRequest) -> Result<AgentComma
     }
 }
 
-fn configured(agent: &Copilot, mut command: AgentCommand) -> AgentCommand {
+fn configured(agent: &Copilot, mut command: AgentCommand, mode: TurnMode) -> AgentCommand {
     if let Some(model) = &agent.model {
         command = command.args(["--model", model]);
     }
@@ -54,7 +62,7 @@ fn configured(agent: &Copilot, mut command: AgentCommand) -> AgentCommand {
         command = command.args(["--reasoning-effort", effort.as_str()]);
     }
     // Both signals end the turn, the tool that is running and the program, which still names its session.
-    command.args(&agent.args).stop(StopRequest::interrupt())
+    command.args(free_hand::arguments(&agent.args, mode, FREE_HAND)).stop(StopRequest::interrupt())
 }
 
 #[cfg(test)]
@@ -77,6 +85,15 @@ mod tests {
     fn words(command: &AgentCommand) -> String {
         let words = std::iter::once(&command.program).chain(&command.args);
         words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_turn_that_may_only_speak_is_denied_what_changes_something() {
+        let id = SessionRequest::Resume(SessionId::new(ID).unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let command = words(&Copilot::new("").arg("--allow-all-tools").command(&request).unwrap());
+        let denied = "--deny-tool=shell --deny-tool=write --no-ask-user";
+        assert_eq!(command, format!("copilot --output-format json {denied} --resume={ID}"));
     }
 
     #[test]

@@ -1,17 +1,23 @@
 //! The command lines of Cursor's `agent`.
 
-use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
+use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest, TurnMode};
 use sandcastle_core::session::SessionRequest;
 use sandcastle_core::{Error, ErrorKind, Result};
 
 use super::Cursor;
+use crate::free_hand;
 use crate::prompt_argument::prompt_argument;
 
 /// Words one unattended turn. `--force` also says that the folder is trusted; without it the program refuses to work
 /// unattended.
 pub(super) fn unattended(agent: &Cursor, request: &AgentRequest<'_>) -> Result<AgentCommand> {
-    let print = ["--print", "--output-format", "stream-json", "--force"];
-    worded(agent, AgentCommand::new(&agent.program).args(print), request)
+    let print = AgentCommand::new(&agent.program).args(["--print", "--output-format", "stream-json"]);
+    let print = match request.mode {
+        // A mode that only answers; that the folder is trusted is then said alone.
+        TurnMode::SpeakOnly => print.args(["--mode", "ask", "--trust"]),
+        _ => print.arg("--force"),
+    };
+    worded(agent, print, request)
 }
 
 /// Words the start of the terminal interface, where a person is there to approve.
@@ -29,7 +35,8 @@ fn worded(agent: &Cursor, mut command: AgentCommand, request: &AgentRequest<'_>)
     if let Some(model) = &agent.model {
         command = command.args(["--model", model]);
     }
-    let command = command.args(&agent.args).stop(StopRequest::terminate());
+    let further = free_hand::arguments(&agent.args, request.mode, &["-f", "--force", "--yolo"]);
+    let command = command.args(further).stop(StopRequest::terminate());
     Ok(match prompt {
         // Only there, so that no version is asked for more than it needs to know.
         Some(prompt) if prompt.starts_with('-') => command.args(["--", prompt]),
@@ -56,6 +63,14 @@ mod tests {
     fn words(command: &AgentCommand) -> String {
         let words = std::iter::once(&command.program).chain(&command.args);
         words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_turn_that_may_only_speak_is_asked() {
+        let request = AgentRequest::new("sum up", Path::new("/work"), &SessionRequest::Fresh);
+        let agent = Cursor::new("").arg("--force").arg("-H");
+        let command = words(&agent.command(&request.with_mode(TurnMode::SpeakOnly)).unwrap());
+        assert_eq!(command, "agent --print --output-format stream-json --mode ask --trust -H sum up");
     }
 
     #[test]

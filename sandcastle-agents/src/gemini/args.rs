@@ -1,10 +1,11 @@
 //! The command lines of `gemini`.
 
-use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
+use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest, TurnMode};
 use sandcastle_core::session::SessionRequest;
 use sandcastle_core::{Error, ErrorKind, Result};
 
 use super::{ApprovalMode, Gemini};
+use crate::free_hand;
 use crate::prompt_argument::prompt_argument;
 use crate::uuid::check_uuid;
 
@@ -14,11 +15,15 @@ const MAX_PROMPT: usize = 8 * 1024 * 1024;
 /// Words one unattended turn. The prompt goes by standard input.
 pub(super) fn unattended(agent: &Gemini, request: &AgentRequest<'_>) -> Result<AgentCommand> {
     check_length(request.prompt)?;
-    let approval = agent.approval.unwrap_or(ApprovalMode::Yolo);
+    let approval = match request.mode {
+        // Its read-only mode, in which it may write nothing but a plan, into its own folder.
+        TurnMode::SpeakOnly => ApprovalMode::Plan,
+        _ => agent.approval.unwrap_or(ApprovalMode::Yolo),
+    };
     let command = AgentCommand::new(&agent.program)
         .args(["--output-format", "stream-json", "--skip-trust"])
         .args(["--approval-mode", name(approval)]);
-    Ok(configured(agent, session(command, request.session)?).stdin(request.prompt))
+    Ok(configured(agent, session(command, request.session)?, request.mode).stdin(request.prompt))
 }
 
 /// Words the start of the terminal interface, where a person is there to approve.
@@ -28,7 +33,7 @@ pub(super) fn interactive(agent: &Gemini, request: &AgentRequest<'_>) -> Result<
     if let Some(approval) = agent.approval {
         command = command.args(["--approval-mode", name(approval)]);
     }
-    let command = configured(agent, session(command, request.session)?);
+    let command = configured(agent, session(command, request.session)?, TurnMode::Work);
     Ok(match prompt {
         // In one word, so that a prompt may begin with a hyphen.
         Some(prompt) => command.arg(format!("--prompt-interactive={prompt}")),
@@ -70,12 +75,12 @@ fn session(command: AgentCommand, session: &SessionRequest) -> Result<AgentComma
     }
 }
 
-fn configured(agent: &Gemini, mut command: AgentCommand) -> AgentCommand {
+fn configured(agent: &Gemini, mut command: AgentCommand, mode: TurnMode) -> AgentCommand {
     if let Some(model) = &agent.model {
         command = command.args(["--model", model]);
     }
     // Every signal ends the program and none its tools.
-    command.args(&agent.args).stop(StopRequest::terminate())
+    command.args(free_hand::arguments(&agent.args, mode, &["-y", "--yolo"])).stop(StopRequest::terminate())
 }
 
 #[cfg(test)]
@@ -97,6 +102,15 @@ mod tests {
     fn words(command: &AgentCommand) -> String {
         let words = std::iter::once(&command.program).chain(&command.args);
         words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_turn_that_may_only_speak_plans_at_the_most() {
+        let id = SessionRequest::Resume(SessionId::new(ID).unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let agent = Gemini::new("").approval_mode(ApprovalMode::Yolo).arg("--yolo").arg("--debug");
+        let command = words(&agent.command(&request).unwrap());
+        assert_eq!(command, format!("{HEADLESS} plan --resume {ID} --debug"));
     }
 
     #[test]

@@ -13,8 +13,9 @@ use sandcastle_core::model::{
 use serde_json::Value;
 
 use super::capabilities::{self, Capabilities, Official};
-use super::http::{ErrorBody, Framing, Service, cut, frames, one_line};
+use super::http::{ErrorBody, Framing, Service, cut, frames};
 use super::wire::too_long;
+use crate::excerpt::one_line;
 
 /// The longest answer: no model says as much, and everything that is made of it is a multiple.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
@@ -244,7 +245,7 @@ macro_rules! provider {
             /// Sets how long a connection may take; the default is 30 seconds.
             #[must_use]
             pub fn connect_timeout(mut self, timeout: std::time::Duration) -> Self {
-                self.endpoint.service.change(|service| service.connect = timeout);
+                self.endpoint.service.change(|service| service.transport.connect = timeout);
                 self
             }
 
@@ -260,8 +261,8 @@ macro_rules! provider {
             /// service. What is on this machine is never reached through a proxy.
             #[must_use]
             pub fn system_proxies(mut self) -> Self {
-                let proxies = $crate::models::http::Proxies::OfTheSystem;
-                self.endpoint.service.change(|service| service.proxies = proxies);
+                let proxies = $crate::transport::Proxies::OfTheSystem;
+                self.endpoint.service.change(|service| service.transport.proxies = proxies);
                 self
             }
 
@@ -270,7 +271,7 @@ macro_rules! provider {
             #[must_use]
             pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
                 let pem: Vec<u8> = pem.into();
-                self.endpoint.service.change(|service| service.roots.push(pem.into()));
+                self.endpoint.service.change(|service| service.transport.roots.push(pem.into()));
                 self
             }
 

@@ -1,17 +1,29 @@
 //! The command lines of `opencode`.
 
-use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
+use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest, TurnMode};
 use sandcastle_core::session::SessionRequest;
 use sandcastle_core::{Error, ErrorKind, Result};
 
 use super::OpenCode;
+use crate::free_hand;
 use crate::option_value::option_value;
 use crate::prompt_argument::prompt_argument;
 
+/// Approves of whatever is not denied.
+const FREE_HAND: &str = "--auto";
+
+/// Denies every tool, whatever the user's own settings allow: they are merged, and what is said by the variable comes last.
+const SPEAK_ONLY: (&str, &str) = ("OPENCODE_PERMISSION", "{\"*\":\"deny\"}");
+
 /// Words one unattended turn. The prompt goes by standard input: as an argument the program would put quotes around it.
 pub(super) fn unattended(agent: &OpenCode, request: &AgentRequest<'_>) -> Result<AgentCommand> {
-    let run = AgentCommand::new(&agent.program)
-        .args(["run", "--format", "json", "--auto", "--thinking"])
+    let run = AgentCommand::new(&agent.program).args(["run", "--format", "json"]);
+    let run = match request.mode {
+        TurnMode::SpeakOnly => run.env(SPEAK_ONLY.0, SPEAK_ONLY.1),
+        _ => run.arg(FREE_HAND),
+    };
+    let run = run
+        .arg("--thinking")
         // It takes the variable `PWD`, which may be that of another program, for its working folder.
         .arg("--dir")
         .arg(request.cwd);
@@ -19,7 +31,7 @@ pub(super) fn unattended(agent: &OpenCode, request: &AgentRequest<'_>) -> Result
     if let Some(variant) = &agent.variant {
         command = command.args(["--variant", option_value(super::NAME, "variant", variant)?]);
     }
-    Ok(finished(agent, command).stdin(request.prompt))
+    Ok(finished(agent, command, request.mode).stdin(request.prompt))
 }
 
 /// Words the start of the terminal interface. It shows the prompt, and sends it when the person says so.
@@ -29,7 +41,7 @@ pub(super) fn interactive(agent: &OpenCode, request: &AgentRequest<'_>) -> Resul
     let option = option.map(|prompt| format!("--prompt={prompt}")).unwrap_or_default();
     let prompt = prompt_argument(super::NAME, &option)?;
     let folder = AgentCommand::new(&agent.program).arg(request.cwd);
-    let command = finished(agent, session(configured(agent, folder)?, request.session));
+    let command = finished(agent, session(configured(agent, folder)?, request.session), TurnMode::Work);
     Ok(command.args(prompt))
 }
 
@@ -64,9 +76,9 @@ fn session(command: AgentCommand, session: &SessionRequest) -> AgentCommand {
     }
 }
 
-fn finished(agent: &OpenCode, command: AgentCommand) -> AgentCommand {
+fn finished(agent: &OpenCode, command: AgentCommand, mode: TurnMode) -> AgentCommand {
     // An interrupt does nothing at all.
-    command.args(&agent.args).stop(StopRequest::terminate())
+    command.args(free_hand::arguments(&agent.args, mode, &[FREE_HAND])).stop(StopRequest::terminate())
 }
 
 #[cfg(test)]
@@ -87,6 +99,16 @@ mod tests {
     fn words(command: &AgentCommand) -> String {
         let words = std::iter::once(&command.program).chain(&command.args);
         words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_turn_that_may_only_speak_is_denied_every_tool() {
+        let id = SessionRequest::Resume(SessionId::new("ses_1").unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let command = OpenCode::new("").arg("--auto").arg("--pure").command(&request).unwrap();
+        let expected = "opencode run --format json --thinking --dir /work --session ses_1 --pure";
+        assert_eq!(words(&command), expected);
+        assert_eq!(command.env, [(SPEAK_ONLY.0.into(), SPEAK_ONLY.1.into())]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The command lines of `pi`.
 
-use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest};
+use sandcastle_core::agent::{AgentCommand, AgentRequest, StopRequest, TurnMode};
 use sandcastle_core::session::SessionRequest;
 use sandcastle_core::{Error, ErrorKind, Result};
 
@@ -11,7 +11,10 @@ use crate::uuid::check_uuid;
 
 /// Words one unattended turn. The prompt goes by standard input, where it may be of any length and begin with anything.
 pub(super) fn unattended(agent: &Pi, request: &AgentRequest<'_>) -> Result<AgentCommand> {
-    let print = AgentCommand::new(&agent.program).args(["-p", "--mode", "json"]);
+    let mut print = AgentCommand::new(&agent.program).args(["-p", "--mode", "json"]);
+    if request.mode == TurnMode::SpeakOnly {
+        print = print.arg("--no-tools");
+    }
     let command = session(configured(agent, print)?, request.session)?;
     Ok(finished(agent, command).stdin(request.prompt))
 }
@@ -81,6 +84,14 @@ mod tests {
     fn words(command: &AgentCommand) -> String {
         let words = std::iter::once(&command.program).chain(&command.args);
         words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_turn_that_may_only_speak_has_no_tools() {
+        let id = SessionRequest::Resume(SessionId::new(ID).unwrap());
+        let request = AgentRequest::new("sum up", Path::new("/work"), &id).with_mode(TurnMode::SpeakOnly);
+        let command = words(&Pi::new("").command(&request).unwrap());
+        assert_eq!(command, format!("pi -p --mode json --no-tools --session {ID}"));
     }
 
     #[test]

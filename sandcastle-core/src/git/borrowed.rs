@@ -10,15 +10,17 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::access;
 use super::command::{Configuration, Git};
 use super::overrides::{Key, Overrides};
 use super::repository::Repository;
 use super::wall::read_bounded;
 use crate::error::{Error, ErrorKind, Result};
+use crate::secret::Token;
 
-/// How git fetches into a folder of ours: nothing but what is asked for, and nothing afterwards. An address and what to fetch
-/// follow.
-pub(super) const FETCH: [&str; 10] = [
+/// How git fetches into a folder of ours: nothing but what is asked for, and nothing afterwards. More options may follow, then
+/// `--`, an address and what to fetch.
+pub(super) const FETCH: [&str; 9] = [
     "-c",
     "fetch.writeCommitGraph=false",
     "fetch",
@@ -28,7 +30,6 @@ pub(super) const FETCH: [&str; 10] = [
     "--no-write-fetch-head",
     "--no-auto-maintenance",
     "--no-show-forced-updates",
-    "--",
 ];
 /// How long the list of commits may be at which a shallow clone ends.
 const MAX_SHALLOW: u64 = 16 * 1024 * 1024;
@@ -38,6 +39,9 @@ const MAX_SHALLOW: u64 = 16 * 1024 * 1024;
 pub(crate) struct Borrowed {
     folder: TempDir,
     git: Git,
+    /// The folder of the objects, and what is carried of the repository's settings.
+    objects: PathBuf,
+    settings: Overrides,
 }
 
 impl Borrowed {
@@ -51,11 +55,24 @@ impl Borrowed {
         let format = listing.own_value("extensions.objectformat").unwrap_or(b"sha1");
         let folder = lay_out(format, repository.common_dir())
             .map_err(|error| Error::new(ErrorKind::Io, "make a temporary git folder").with_source(error))?;
-        let git = Git::at(repository.home())
-            .env("GIT_DIR", folder.path())
-            .env("GIT_OBJECT_DIRECTORY", repository.common_dir().join("objects"))
-            .configuration(Configuration::Ours(settings));
-        Ok(Self { folder, git })
+        let objects = repository.common_dir().join("objects");
+        let git = aimed(repository.home(), folder.path(), &objects, &settings);
+        Ok(Self { folder, git, objects, settings })
+    }
+
+    /// Has a token sent to the address and nothing else: no header of the repository's, and not to where the address leads on.
+    pub(super) fn opened_by(mut self, token: &Token, address: &str) -> Self {
+        if let Some(grant) = access::grant(token, address) {
+            self.settings.replace(access::is_header, grant);
+            self.git = self.git.configuration(Configuration::Ours(self.settings.clone()));
+        }
+        self
+    }
+
+    /// Returns the folder.
+    #[cfg(feature = "review")]
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// As [`Borrowed::from`], with the branches of the repository, so that only what it does not have is fetched.
@@ -69,7 +86,7 @@ impl Borrowed {
 
     /// Makes a folder that has the objects in `objects` and makes new ones in itself, to be fetched from.
     pub(super) async fn passage(repository: &Repository, objects: &[PathBuf]) -> Result<(TempDir, Git)> {
-        let Self { folder, git } = Self::from(repository).await?;
+        let Self { folder, git, .. } = Self::from(repository).await?;
         let lines =
             objects.iter().flat_map(|folder| [folder.as_os_str().as_bytes(), b"\n"]).collect::<Vec<_>>();
         let write = || {
@@ -87,6 +104,17 @@ impl Borrowed {
         &self.git
     }
 
+    /// Returns git, aimed at the folder and at a work tree. No index is named.
+    pub(super) fn git_in(&self, top: &Path) -> Git {
+        let content = [".gitignore", ".gitattributes"].map(|file| top.join(file));
+        aimed(top, self.path(), &self.objects, &self.settings).env("GIT_WORK_TREE", top).reads_first(content)
+    }
+
+    /// Returns the folder.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Writes the references of the folder: lines of an object id and a name.
     fn set_references(&self, lines: &[u8]) -> Result<()> {
         fs::write(self.folder.path().join("packed-refs"), lines).map_err(|error| {
@@ -95,15 +123,26 @@ impl Borrowed {
     }
 }
 
+fn aimed(cwd: &Path, folder: &Path, objects: &Path, settings: &Overrides) -> Git {
+    Git::at(cwd)
+        .env("GIT_DIR", folder)
+        .env("GIT_OBJECT_DIRECTORY", objects)
+        .configuration(Configuration::Ours(settings.clone()))
+}
+
 /// Names the settings that are as much the repository's as its objects, and cannot make git run anything.
 fn is_carried(key: Key<'_>) -> bool {
     match (key.section, key.name) {
         ("core", "sharedrepository" | "compression" | "bigfilethreshold") => true,
         ("merge", "renames" | "renamelimit" | "directoryrenames") => key.subsection.is_none(),
         // How build servers hand over their access to a remote.
-        ("http", "extraheader") => true,
-        _ => false,
+        _ => access::is_header(key),
     }
+}
+
+/// Reads the list of commits at which the history of a shallow clone ends; `None` when it is whole.
+pub(super) fn read_shallow(git_dir: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    read_bounded(&git_dir.join("shallow"), MAX_SHALLOW)
 }
 
 fn lay_out(format: &[u8], common_dir: &Path) -> std::io::Result<TempDir> {
@@ -123,7 +162,7 @@ fn lay_out(format: &[u8], common_dir: &Path) -> std::io::Result<TempDir> {
         }
     };
     fs::write(root.join("config"), config)?;
-    if let Some(shallow) = read_bounded(&common_dir.join("shallow"), MAX_SHALLOW)? {
+    if let Some(shallow) = read_shallow(common_dir)? {
         fs::write(root.join("shallow"), shallow)?;
     }
     Ok(folder)

@@ -57,6 +57,17 @@ pub(crate) struct Parcel {
     level: Level,
 }
 
+impl Parcel {
+    /// Returns the commit that is to be checked out.
+    pub(crate) fn commit(&self) -> Option<&str> {
+        let State { head, refs } = self.level.state.as_ref()?;
+        match head {
+            Checkout::Branch(name) => refs.get(name).map(String::as_str),
+            Checkout::Commit(id) => Some(id),
+        }
+    }
+}
+
 impl Exchange {
     /// Begins with a work tree that nobody else has yet. Bundles lie in `folder`.
     pub(crate) fn new(repository: Repository, folder: PathBuf, limit: Duration) -> Self {

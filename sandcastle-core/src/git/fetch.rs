@@ -1,18 +1,13 @@
 //! Brings a branch of a remote into the repository.
 //!
-//! The remote's address is data here: git fetches into a folder of our own, in which the repository's programs for
-//! connecting, authenticating and packing are not configured. Those of the user are. Nobody is asked for a password.
+//! How a remote is reached is said in `remote`.
 
 use std::time::Duration;
 
-use super::borrowed::{Borrowed, FETCH};
-use super::command::Answer;
+use super::refs::branch_ref;
 use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
-
-/// Where the fetched branch stands in the borrowed folder.
-const LANDED: &str = "refs/sandcastle/fetched";
 
 /// A branch to fetch.
 #[derive(Clone, Copy, Debug)]
@@ -51,35 +46,11 @@ impl Fetch<'_> {
     /// [`ErrorKind::Git`] when there is no such remote or branch, or it cannot be reached; [`ErrorKind::StepTimeout`]
     /// when the limit is reached, by when git is gone.
     pub(crate) async fn into(self, repository: &Repository) -> Result<CommitId> {
-        let address = self.address(repository).await?;
-        let borrowed = Borrowed::knowing(repository).await?;
-        let git = borrowed.git().clone().timeout(self.limit);
-        let refspec = format!("+refs/heads/{}:{LANDED}", self.branch);
-        let args = FETCH.into_iter().chain([address.as_str(), refspec.as_str()]);
-        let answer = git.reach(args).await?;
-        if !answer.is_success() {
-            return Err(self.failed(&answer, repository));
-        }
-        let tip = git.does("read what was fetched", ["rev-parse", "--verify", LANDED]).await?;
-        let Some(tip) = tip.line() else { return Err(self.failed(&tip, repository)) };
-        let tracking = format!("refs/remotes/{}/{}", self.remote, self.branch);
-        let args = ["update-ref", "--no-deref", "-m", "fetch", &tracking, tip];
-        repository.git().to_its_end().does("move the remote-tracking branch", args).await?;
-        Ok(CommitId::from_git(tip))
-    }
-
-    async fn address(&self, repository: &Repository) -> Result<String> {
-        let key = format!("remote.{}.url", self.remote);
-        let answer = repository.git().ask(["config", "-z", "--get-all", &key]).await?;
-        let first = answer.stdout.split(|byte| *byte == 0).next().filter(|url| !url.is_empty());
-        first.and_then(|url| String::from_utf8(url.to_vec()).ok()).ok_or_else(|| {
-            let what = format!("fetch `{}`: there is no remote `{}`", self.branch, self.remote);
-            Error::new(ErrorKind::Git, what).with_hint("`git remote -v` lists the remotes")
+        let remote = repository.remote(self.remote).await?;
+        let name = branch_ref(self.branch);
+        let tips = remote.fetch(repository, &[name.as_str()], self.limit).await?;
+        tips.into_iter().next().ok_or_else(|| {
+            Error::new(ErrorKind::Git, format!("fetch `{}` from `{}`", self.branch, self.remote))
         })
-    }
-
-    fn failed(&self, answer: &Answer, repository: &Repository) -> Error {
-        let what = format!("fetch `{}` from `{}`", self.branch, self.remote);
-        answer.refused(&what, repository.git().cwd())
     }
 }

@@ -143,6 +143,16 @@ impl Overrides {
         Self { settings: settings.collect(), filters: BTreeSet::new() }
     }
 
+    /// Drops the settings that are `unwanted`, and adds others.
+    pub(super) fn replace(
+        &mut self,
+        unwanted: impl Fn(Key<'_>) -> bool,
+        others: impl IntoIterator<Item = (String, String)>,
+    ) {
+        self.settings.retain(|(key, _)| !Key::parse(key).is_some_and(&unwanted));
+        self.settings.extend(others.into_iter().map(|(key, value)| (key.into_bytes(), value.into_bytes())));
+    }
+
     /// Returns the options of git that name the settings. A key may hold `=`, which `-c` would take for its end.
     pub(super) fn options(&self) -> impl Iterator<Item = OsString> {
         self.settings.iter().enumerate().map(|(number, (key, _))| {

@@ -61,7 +61,7 @@ impl Passage {
     pub(super) async fn unbundle(&self, bundle: &Path, known: &BTreeSet<&str>) -> Result<()> {
         self.name("known", known)?;
         let bundle = bundle.to_string_lossy();
-        let args = FETCH.into_iter().chain([&*bundle, "+refs/*:refs/bundle/*"]);
+        let args = FETCH.into_iter().chain(["--", &*bundle, "+refs/*:refs/bundle/*"]);
         let answer = self.git.reach(args).await?;
         if answer.is_success() { Ok(()) } else { Err(answer.refused("read a bundle", self.folder.path())) }
     }
@@ -149,7 +149,8 @@ impl Passage {
         self.name("incoming", &ids)?;
         let lenient = LENIENT.iter().flat_map(|id| ["-c".to_owned(), format!("fetch.fsck.{id}=ignore")]);
         let (from, refspec) = (self.folder.path().to_string_lossy(), format!("+{INCOMING}/*:{INCOMING}/*"));
-        let fetch = ["-c", "fetch.fsckObjects=true"].into_iter().chain(FETCH).chain([&*from, &*refspec]);
+        let fetch =
+            ["-c", "fetch.fsckObjects=true"].into_iter().chain(FETCH).chain(["--", &*from, &*refspec]);
         let args = lenient.chain(fetch.map(str::to_owned));
         let target = Borrowed::knowing(repository).await?;
         let answer = target.git().reach(args).await?;

@@ -134,6 +134,12 @@ impl Listing {
         entries(&self.output).filter(|(_, known, _)| *known == key.as_bytes()).map(|(.., value)| value).last()
     }
 
+    /// Tells whether there is a setting of a kind.
+    #[cfg(feature = "review")]
+    pub(super) fn has(&self, wanted: impl Fn(Key<'_>) -> bool) -> bool {
+        entries(&self.output).any(|(_, key, _)| Key::parse(key).is_some_and(&wanted))
+    }
+
     /// As [`Listing::value`], of the repository's own settings alone.
     pub(super) fn own_value(&self, key: &str) -> Option<&[u8]> {
         let own = entries(&self.output).filter(|(scope, ..)| is_of_repository(scope));

@@ -74,6 +74,8 @@ pub(crate) enum Note {
     ScratchRemoved,
     /// The agent named its conversation.
     Session { id: String, file: Option<StoredPath> },
+    /// The work is done, and the agent is asked for the answer in this session.
+    Extracting { session: String },
     /// The contract of the answer.
     Output { tag: String, format: Format, schema: Value },
     /// The agent finished its turn with this block.

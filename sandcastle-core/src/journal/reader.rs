@@ -19,6 +19,7 @@ use super::writer::JOURNAL;
 use crate::id::RunId;
 use crate::jsonl::{Line, LineBuffer};
 use crate::process::Mark;
+use crate::work::TurnMode;
 
 /// The longest note that is read: an answer may have 8 MiB, and JSON may write a byte in six.
 const MAX_LINE: usize = 64 << 20;
@@ -46,6 +47,8 @@ pub(super) struct History {
     /// Its scratch folder, unless that was noted as gone.
     pub(super) scratch: Option<PathBuf>,
     pub(super) session: Option<(String, Option<PathBuf>)>,
+    /// What its agent was there for last.
+    pub(super) mode: TurnMode,
     pub(super) contract: Option<(String, Format, Value)>,
     pub(super) block: Option<String>,
     pub(super) accepted: Option<Value>,
@@ -156,6 +159,7 @@ fn begin(line: &Line<'_>, id: &RunId) -> Result<History, String> {
         sandboxes: Vec::new(),
         scratch: None,
         session: None,
+        mode: TurnMode::Work,
         contract: None,
         block: None,
         accepted: None,
@@ -220,6 +224,7 @@ impl History {
             Note::Scratch { path } => self.scratch = Some(path.to_path_buf()),
             Note::ScratchRemoved => self.scratch = None,
             Note::Session { id, file } => self.session = Some((id, file.map(|file| file.to_path_buf()))),
+            Note::Extracting { .. } => self.mode = TurnMode::SpeakOnly,
             Note::Output { tag, format, schema } => self.contract = Some((tag, format, schema)),
             Note::Answered { block } => self.block = Some(block),
             Note::Accepted { value } => self.accepted = Some(value),

@@ -58,6 +58,7 @@ pub(super) fn told(history: &History) -> RunReport {
         pid: Some(history.head.owner.pid),
         branch: branch.or_else(|| begun.source_branch.clone()),
         target_branch: begun.target_branch.clone(),
+        mode: history.mode,
         answer: answer(history),
         unknown_notes: history.unknown.clone(),
         damaged_lines: history.damaged,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::workflow::WorkflowLeft;
 use crate::id::RunId;
-use crate::work::{self, Commit};
+use crate::work::{self, Commit, TurnMode};
 
 /// Tells how a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -104,6 +104,8 @@ pub struct RunReport {
     pub scratch: Option<PathBuf>,
     /// The conversation of the agent.
     pub session: Option<SessionLeft>,
+    /// What the agent was there for last: it worked, or its work was done and it was asked for the output.
+    pub mode: TurnMode,
     /// What the agent had answered.
     pub answer: Option<Answer>,
     /// The landing of its commits, once that was begun.
@@ -253,6 +255,7 @@ impl RunReport {
             sandboxes: Vec::new(),
             scratch: None,
             session: None,
+            mode: TurnMode::Work,
             answer: None,
             landing: None,
             workflow: None,

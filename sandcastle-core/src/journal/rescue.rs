@@ -16,7 +16,7 @@ use crate::id::{BranchName, CommitId, RunId};
 use crate::process::{Leftovers, are_own};
 
 /// What the names of rescue branches begin with.
-pub(super) const BRANCHES: &str = "sandcastle-rescue/";
+pub(crate) const BRANCHES: &str = "sandcastle-rescue/";
 /// How many different states of one run can be saved.
 const MOST: usize = 50;
 

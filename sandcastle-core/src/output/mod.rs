@@ -2,10 +2,10 @@
 //!
 //! Everything here is pure: text and schema in, value or problems out. No async, no files, no processes. The steps are
 //! one file each and run in this order: [`locate`] finds the last block with the tag while the text streams, `unfence`
-//! and `read` turn it into JSON, `defaults` fills in what it left out where that is wanted, `validate` holds it against the schema, and `typed` reads it into the type. `alias` and
-//! `numbers` help where schema and type see things differently. What went wrong is an [`ExtractError`] with its
-//! [`Problem`]s; `excerpt` shows the place, `feedback` words what
-//! a retry tells an agent and `check` what it tells a model. `snippet` words what the prompt
+//! and `read` turn it into JSON, which a function of the caller's may prepare, `defaults` fills in what it left out where that
+//! is wanted, `validate` holds it against the schema, and `typed` reads it into the type. `alias` and `numbers` help where
+//! schema and type see things differently. What went wrong is an [`ExtractError`] with its [`Problem`]s; `excerpt` shows the
+//! place, `feedback` words what a retry tells an agent and `check` what it tells a model. `snippet` words what the prompt
 //! says. [`OutputSpec`] ties them together; the derived [`AgentOutput`] is the same thing for a type known at compile time.
 
 mod alias;
@@ -82,6 +82,10 @@ pub trait AgentOutput: Sized + Send + 'static {
     const FORMAT: OutputFormat;
     /// How often a run may ask again after an invalid answer; 0 by default.
     const MAX_RETRIES: u32;
+    /// What puts an answer into the form that the schema has, before it is judged; nothing by default.
+    ///
+    /// It gets every answer that is JSON, of whatever kind, leaves alone what it does not know, and depends on nothing else.
+    const PREPARE: Option<fn(&mut serde_json::Value)> = None;
 
     /// Returns the JSON Schema of this type. A run builds it once.
     fn schema() -> schemars::Schema;

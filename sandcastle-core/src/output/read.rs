@@ -29,6 +29,29 @@ pub(super) struct Reading<'b> {
     pub(super) count: usize,
 }
 
+impl Reading<'_> {
+    /// Lets a function change the value. The text stays as it is unless the value changed, since numbers have all their digits
+    /// only there.
+    pub(super) fn prepared(self, prepare: &dyn Fn(&mut Value)) -> Self {
+        let mut value = self.value.clone();
+        prepare(&mut value);
+        if value == self.value {
+            return self;
+        }
+        Self { text: Cow::Owned(value.to_string()), count: count(&value), value }
+    }
+}
+
+/// Counts a value and those in it.
+fn count(value: &Value) -> usize {
+    let nested: usize = match value {
+        Value::Array(items) => items.iter().map(count).sum(),
+        Value::Object(fields) => fields.values().map(count).sum(),
+        _ => 0,
+    };
+    nested + 1
+}
+
 /// Why a block is not JSON, and where.
 #[derive(Debug)]
 pub(super) struct Fault {

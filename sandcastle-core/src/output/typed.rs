@@ -69,7 +69,7 @@ impl<T: DeserializeOwned> Shape for Typed<T> {
 
 /// Judges a block, and lets `shape` keep what it holds.
 fn judge(block: &str, spec: &OutputSpec, shape: &mut dyn Shape) -> Result<Value, ExtractError> {
-    let reading = spec.read_json(block)?;
+    let reading = spec.read_prepared(block)?;
     let checker = spec.checker(block)?;
     let problems = checker.problems(&reading.value);
     let read = shape.read(&reading.text);

@@ -7,6 +7,7 @@ mod derived;
 
 pub use core::convert::From;
 pub use core::marker::Send;
+pub use core::option::Option::{self, Some};
 pub use core::primitive::{str, u32};
 pub use core::result::Result;
 pub use core::unreachable;
@@ -15,6 +16,7 @@ pub use std::vec::Vec;
 
 pub use schemars::{JsonSchema, Schema};
 pub use serde::de::DeserializeOwned;
+pub use serde_json::Value;
 
 pub use self::derived::{Described, FromText, Readable};
 use crate::output::locate::Block;

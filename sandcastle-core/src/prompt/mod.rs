@@ -1,6 +1,6 @@
 //! The prompt of a run: text given inline, or a template read from a file.
 //!
-//! An inline prompt is passed on as it is. A file is a template: `syntax` says what is written in it, `quoting` where a
+//! An inline prompt is passed on as it is. A file is a template, and so is a text that is said to be one: `syntax` says what is written in it, `quoting` where a
 //! value can be put into a command, and a [`PromptTemplate`] is one that was read once, checked, and can be filled with
 //! the branches of each iteration. What comes out, [`Filled`], is text and commands; `run::expansion` runs those.
 
@@ -35,6 +35,8 @@ pub(crate) enum PromptSource {
     Inline(String),
     /// A template file, relative to the folder of this process.
     File(PathBuf),
+    /// A template that is in no file, and what it is called.
+    Template { name: String, text: String },
 }
 
 /// The branches that a template can name.
@@ -70,6 +72,9 @@ impl PromptSource {
             Self::File(path) => {
                 let arguments = checked(arguments)?;
                 PromptTemplate::parse(&file::read(path)?, path.clone(), arguments)
+            }
+            Self::Template { name, text } => {
+                PromptTemplate::parse(text, PathBuf::from(name), checked(arguments)?)
             }
         }
     }

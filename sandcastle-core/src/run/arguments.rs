@@ -15,16 +15,17 @@ use crate::secret::{Secrets, Shown};
 pub(super) fn check_shown(
     settings: &Settings,
     prompt: Option<&PromptTemplate>,
-    command: Option<&AgentCommand>,
+    commands: &[AgentCommand],
     secrets: &Secrets,
 ) -> Result<Vec<String>> {
     let hooks = settings.site.hooks.check_secrets(secrets)?;
     let expressions = prompt.map(|prompt| check_expressions(prompt, secrets)).transpose()?.flatten();
-    let agent = command
-        .map(|command| check_arguments(&command.program, &command.args, secrets))
-        .transpose()?
-        .flatten();
-    Ok([hooks, expressions, agent].into_iter().flatten().collect())
+    let mut warnings: Vec<String> = [hooks, expressions].into_iter().flatten().collect();
+    for command in commands {
+        warnings.extend(check_arguments(&command.program, &command.args, secrets)?);
+    }
+    warnings.dedup();
+    Ok(warnings)
 }
 
 /// Checks that no shell expression is given a declared secret: its values are arguments of the shell.

@@ -244,6 +244,17 @@ fn masked<'e>(event: &'e RunEvent, secrets: &Secrets) -> Cow<'e, RunEvent> {
             [message, preview].into_iter().chain(failed).for_each(mask);
         }
         RunEvent::RawLine { line } => mask(line),
+        RunEvent::ChangeUndone { paths, refs, .. } => {
+            refs.iter_mut().for_each(&mut mask);
+            for path in paths {
+                let mut shown = path.to_string_lossy().into_owned();
+                let before = shown.clone();
+                mask(&mut shown);
+                if shown != before {
+                    *path = shown.into();
+                }
+            }
+        }
         RunEvent::StrategyChosen { choice } => choice.texts_mut().for_each(mask),
         RunEvent::Agent { event } => match event {
             AgentEvent::ToolCall { name, detail } => {

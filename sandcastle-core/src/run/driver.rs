@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use tracing::{Instrument, Span};
 
-use super::contract::Contract;
+use super::contract::{Contract, Demand};
 use super::deadline::Limits;
 use super::entry::{self, Checked};
 use super::event::RunEvent;
 use super::expansion::expand;
+use super::extraction;
 use super::failure;
 use super::fallback;
 use super::ground::Ground;
@@ -24,6 +25,7 @@ use super::setup::SetUp;
 use super::shell::{Bounds, Shell};
 use super::timeouts::Timeouts;
 use super::trace;
+use super::version::Turns;
 use super::workplace::{Work, Workplace};
 use crate::error::{ErrorKind, Result};
 use crate::event::StopReason;
@@ -108,13 +110,14 @@ impl Job {
 
 /// Runs from the options to the result.
 pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> Result<RunResult<C::Value>> {
-    let spec = contract.spec();
-    let checked = entry::check(&settings, spec.as_deref()).await?;
+    let (spec, extraction) = (contract.spec(), contract.extraction().cloned());
+    let demand = spec.as_deref().map(|spec| Demand { spec, extraction: extraction.as_ref() });
+    let checked = entry::check(&settings, demand).await?;
     let (job, mut ledger) = Job::begin(settings, checked)?;
     let tag = spec.as_ref().map_or("", |spec| spec.tag()).to_owned();
     let mut judge = |block: &str| ladder::judged(&tag, block, &mut |block| contract.judge(block));
     let span = job.span();
-    let ending = go(&job, spec.as_deref(), &mut judge, &mut ledger).instrument(span).await;
+    let ending = go(&job, demand, &mut judge, &mut ledger).instrument(span).await;
     if ending.is_ok() {
         ledger.note_overspending(&job.settings.budget);
     }
@@ -130,15 +133,22 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
 /// Goes from iteration to iteration until there is an answer, the completion signal, or there have been enough.
 async fn go(
     job: &Job,
-    spec: Option<&OutputSpec>,
+    demand: Option<Demand<'_>>,
     judge: &mut Judge<'_>,
     ledger: &mut Ledger,
 ) -> Result<Ending> {
+    let mut known = None;
     for number in 1..=job.settings.max_iterations {
         ledger.afford(&job.settings.budget, &format!("begin iteration {number}"))?;
         let workplace = Workplace::open(job, number, ledger).await?;
-        let (worked, how) = match settled(job, spec, &workplace).await {
+        // What the program can do does not change from one iteration to the next.
+        let asked = match known.take() {
+            Some(asked) => Ok(asked),
+            None => settled(job, demand, &workplace).await,
+        };
+        let (worked, how) = match asked {
             Ok(asked) => {
+                known = Some(asked.clone());
                 let worked = work(job, number, &workplace, asked, judge, ledger).await;
                 let how = ended(&worked);
                 (worked, how)
@@ -147,7 +157,7 @@ async fn go(
         };
         let closed = workplace.close(job, how, ledger).await;
         let ending = ledger.settled(worked, closed)?;
-        if ending.completion_signal.is_some() || spec.is_some() {
+        if ending.completion_signal.is_some() || ending.answer_guarantee.is_some() {
             return Ok(ending);
         }
     }
@@ -160,6 +170,7 @@ fn ended(worked: &Result<Ending>) -> Work {
         Ok(ending) if ending.is_stood_in_for() => Work::Replaced,
         Ok(_) => Work::Finished,
         Err(error) if error.kind() == ErrorKind::StructuredOutput => Work::Unanswered,
+        Err(error) if error.kind() == ErrorKind::NoSession => Work::Unasked,
         Err(_) => Work::Failed,
     }
 }
@@ -168,16 +179,23 @@ fn ended(worked: &Result<Ending>) -> Work {
 /// program be asked for its version. Neither the prompt's own commands are run before it, nor is the agent asked for anything.
 async fn settled<'s>(
     job: &Job,
-    spec: Option<&'s OutputSpec>,
+    demand: Option<Demand<'s>>,
     workplace: &Workplace,
-) -> Result<Option<(&'s OutputSpec, SchemaPlan)>> {
-    let Some((spec, plan)) = spec.zip(job.checked.schema.clone()) else { return Ok(None) };
-    let plan = plan.settle(&Stage::new(job, workplace), spec, &job.checked.session).await?;
-    let known = job.checked.prompt.as_ref().map(entry::as_far_as_known);
-    if let Some(known) = known.filter(|known| !known.has_expressions()) {
-        plan.check_prompt(&known.for_checks(), spec)?;
+) -> Result<Option<(Demand<'s>, SchemaPlan)>> {
+    let Some((demand, plan)) = demand.zip(job.checked.schema.clone()) else { return Ok(None) };
+    let first = match demand.extraction {
+        Some(_) => Turns::Resumed,
+        None => Turns::first_of(&job.checked.session),
+    };
+    let plan = plan.settle(&Stage::new(job, workplace), demand.spec, first).await?;
+    match (demand.extraction, job.checked.prompt.as_ref().map(entry::as_far_as_known)) {
+        (Some(extraction), _) => plan.check_prompt(extraction.prompt(), demand.spec)?,
+        (None, Some(known)) if !known.has_expressions() => {
+            plan.check_prompt(&known.for_checks(), demand.spec)?;
+        }
+        (None, _) => {}
     }
-    Ok(Some((spec, plan)))
+    Ok(Some((demand, plan)))
 }
 
 /// Lets the agent work in a place that is ready.
@@ -185,23 +203,42 @@ async fn work(
     job: &Job,
     number: u32,
     workplace: &Workplace,
-    asked: Option<(&OutputSpec, SchemaPlan)>,
+    asked: Option<(Demand<'_>, SchemaPlan)>,
     judge: &mut Judge<'_>,
     ledger: &mut Ledger,
 ) -> Result<Ending> {
     let prompt = resolved_prompt(job, workplace, ledger).await?;
-    let asked = asked.map(|(spec, plan)| Ok((spec, plan.asked_by(&prompt, spec)?))).transpose()?;
     let session = if number == 1 { job.checked.session.clone() } else { SessionRequest::Fresh };
     let stage = Stage::new(job, workplace);
+    let Some((Demand { spec, extraction }, plan)) = asked else {
+        stage.bring_in(&session, ledger).await?;
+        return once(&stage, &prompt, &session, ledger).await;
+    };
+    let Some(extraction) = extraction else {
+        let plan = plan.asked_by(&prompt, spec)?;
+        stage.bring_in(&session, ledger).await?;
+        return answered_or_stood_in_for(job, &stage, (spec, plan), (prompt, session), judge, ledger).await;
+    };
     stage.bring_in(&session, ledger).await?;
-    match asked {
-        Some((spec, plan)) => {
-            match answered(job, &stage, (spec, plan), (prompt, session), judge, ledger).await {
-                Err(error) => fallback::stand_in(job.ladder(spec), spec, error, judge, ledger),
-                answered => answered,
-            }
-        }
-        None => once(&stage, &prompt, &session, ledger).await,
+    let produced = once(&stage, &prompt, &session, ledger).await?;
+    if produced.completion_signal.is_none() && number < job.settings.max_iterations {
+        return Ok(produced);
+    }
+    extraction::extract(job, stage, (spec, plan), extraction, produced, judge, ledger).await
+}
+
+/// Lets the agent work until there is an answer, or something that stands in for one.
+pub(super) async fn answered_or_stood_in_for(
+    job: &Job,
+    stage: &Stage<'_>,
+    (spec, plan): (&OutputSpec, SchemaPlan),
+    said: (String, SessionRequest),
+    judge: &mut Judge<'_>,
+    ledger: &mut Ledger,
+) -> Result<Ending> {
+    match answered(job, stage, (spec, plan), said, judge, ledger).await {
+        Err(error) => fallback::stand_in(job.ladder(spec), spec, error, judge, ledger),
+        answered => answered,
     }
 }
 

@@ -7,12 +7,12 @@
 //! 3. the site: hooks that can be run, nothing to copy into the user's own work tree, nothing that a lent worktree or
 //!    sandbox has settled already;
 //! 4. sessions: not both resume and fork, one iteration only, an id of the right form, an agent that can;
-//! 5. output: one iteration only, retries only with an agent that can resume, and the strategy can be kept: by what the
-//!    agent declares, and by a schema that its wire can carry;
+//! 5. output: one iteration only if the prompt asks for it, retries and an extraction only with an agent that can resume, and the
+//!    strategy can be kept: by what the agent declares, and by a schema that its wire can carry;
 //! 6. the folder exists;
 //! 7. exactly one prompt, readable, with all its arguments, and not blank;
 //! 8. the prompt contains the opening tag of the output if words carry its shape, as far as it is known before its shell
-//!    expressions are run;
+//!    expressions are run; so does the prompt of an extraction, which is not blank either;
 //! 9. the agent can be given this prompt;
 //! 10. the folder is in a git repository that the branch strategy can work in;
 //! 11. the variables: names that are some, none set for both the sandbox and the agent;
@@ -22,10 +22,14 @@
 //! One more is made in the sandbox, by `driver`, before the prompt's own commands are run: that the version of the agent's
 //! program is one that keeps the strategy. What was made for the run goes again if it is not.
 
+mod output;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use self::output::{check_output, check_question, check_words};
 use super::arguments::check_shown;
+use super::contract::Demand;
 use super::environment::Environment;
 use super::ground::Lot;
 use super::liveness::Liveness;
@@ -39,8 +43,7 @@ use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 use crate::id::{BranchName, RunId, SessionId};
-use crate::output::OutputSpec;
-use crate::prompt::{self, Branches, Filled, PromptTemplate};
+use crate::prompt::{Branches, Filled, PromptTemplate};
 use crate::secret::Secrets;
 use crate::session::SessionRequest;
 use crate::worktree::{self, BranchStrategy, Plan};
@@ -76,12 +79,12 @@ enum Asked {
     Maybe,
 }
 
-pub(super) async fn check(settings: &Settings, spec: Option<&OutputSpec>) -> Result<Checked> {
+pub(super) async fn check(settings: &Settings, demand: Option<Demand<'_>>) -> Result<Checked> {
     if settings.cancel.is_cancelled() {
         return Err(Error::new(ErrorKind::Cancelled, "start the run: it was cancelled before it began"));
     }
     check_numbers(settings)?;
-    check_all(settings, spec, Asked::Always).await
+    check_all(settings, demand, Asked::Always).await
 }
 
 /// The checks of a session that a person holds: as above, but a prompt is optional, and what is about an agent that works
@@ -102,30 +105,32 @@ pub(super) async fn check_interactive(settings: &Settings) -> Result<Checked> {
 #[cfg(feature = "workflow")]
 pub(crate) fn check_ahead(
     options: &super::RunOptions,
-    spec: Option<&OutputSpec>,
+    spec: Option<&crate::output::OutputSpec>,
 ) -> Result<Option<crate::strategy::StrategyChoice>> {
     check_numbers(&options.settings)?;
     check_site(&options.settings)?;
-    spec.map(|spec| Ok(check_output(&options.settings, spec)?.choice().clone())).transpose()
+    let demand = spec.map(|spec| Demand { spec, extraction: None });
+    demand.map(|demand| Ok(check_output(&options.settings, demand)?.choice().clone())).transpose()
 }
 
-async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked) -> Result<Checked> {
+async fn check_all(settings: &Settings, demand: Option<Demand<'_>>, asked: Asked) -> Result<Checked> {
     check_site(settings)?;
     let session = check_session(settings)?;
-    let schema = spec.map(|spec| check_output(settings, spec)).transpose()?;
+    let schema = demand.map(|demand| check_output(settings, demand)).transpose()?;
     let lent = settings.ground.lender()?;
     if let Some(lot) = lent {
         lot.place()?;
     }
     let cwd = check_folder(settings.site.cwd.as_deref().or(lent.map(|lot| lot.cwd.as_path())))?;
     let mut warnings = Vec::new();
-    let (prompt, command) = match asked {
-        Asked::Maybe if settings.prompts.is_empty() => (None, None),
+    let (prompt, commands) = match asked {
+        Asked::Maybe if settings.prompts.is_empty() => (None, Vec::new()),
         _ => {
             let prompt = check_prompt(settings)?;
-            let output = spec.zip(schema.as_ref());
-            let command = check_filled(settings, &prompt, output, &cwd, &session, &mut warnings)?;
-            (Some(prompt), (asked == Asked::Always).then_some(command))
+            let output = demand.zip(schema.as_ref());
+            let mut commands = vec![check_filled(settings, &prompt, output, &cwd, &session, &mut warnings)?];
+            commands.extend(check_question(settings, output, &cwd, &mut warnings)?);
+            (Some(prompt), if asked == Asked::Always { commands } else { Vec::new() })
         }
     };
     if let Some(lot) = lent {
@@ -142,7 +147,7 @@ async fn check_all(settings: &Settings, spec: Option<&OutputSpec>, asked: Asked)
     };
     let (environment, secrets) = check_variables(settings, &repository).await?;
     check_history(settings, &session, &cwd, &environment)?;
-    warnings.extend(check_shown(settings, prompt.as_ref(), command.as_ref(), &secrets)?);
+    warnings.extend(check_shown(settings, prompt.as_ref(), &commands, &secrets)?);
     let below = below(&repository, &cwd);
     Ok(Checked { cwd, below, prompt, session, repository, plan, schema, run, environment, secrets, warnings })
 }
@@ -190,7 +195,7 @@ pub(super) fn known_text(prompt: &PromptTemplate) -> String {
 fn check_filled(
     settings: &Settings,
     prompt: &PromptTemplate,
-    asked: Option<(&OutputSpec, &SchemaPlan)>,
+    output: Option<(Demand<'_>, &SchemaPlan)>,
     cwd: &Path,
     session: &SessionRequest,
     warnings: &mut Vec<String>,
@@ -200,13 +205,11 @@ fn check_filled(
         .extend(unused.map(|key| format!("the prompt has no `{{{{{key}}}}}`: its argument was not used")));
     let filled = as_far_as_known(prompt);
     let text = filled.for_checks();
+    let output = output.filter(|(demand, _)| demand.extraction.is_none());
     if !filled.has_expressions() {
-        if let Some((spec, schema)) = asked {
-            schema.check_prompt(&text, spec)?;
-        }
-        warnings.extend(prompt::slash_command(&text).map(slash_warning));
+        check_words(&text, output, warnings)?;
     }
-    let schema = asked.and_then(|(_, schema)| schema.argument());
+    let schema = output.and_then(|(_, schema)| schema.argument());
     settings.agent.command(&AgentRequest::new(&text, cwd, session).with_schema(schema))
 }
 
@@ -340,28 +343,6 @@ fn check_session(settings: &Settings) -> Result<SessionRequest> {
     } else {
         Err(invalid(format!("{verb} a session: {} cannot", named(settings.agent.as_ref()))))
     }
-}
-
-/// Checks that the output can be asked for, and decides how its schema reaches the model.
-fn check_output(settings: &Settings, spec: &OutputSpec) -> Result<SchemaPlan> {
-    if settings.max_iterations != 1 {
-        let count = settings.max_iterations;
-        return Err(invalid(format!(
-            "ask for an output `<{}>` from a run of {count} iterations",
-            spec.tag()
-        ))
-        .with_hint("set `max_iterations` to 1: an output is the answer of one agent process"));
-    }
-    if spec.retries() > 0 && !settings.agent.capabilities().resume {
-        let retries = spec.retries();
-        return Err(invalid(format!(
-            "retry the output `<{}>` up to {retries} times: {} cannot resume a session",
-            spec.tag(),
-            named(settings.agent.as_ref())
-        ))
-        .with_hint("set `max_retries` to 0, or use an agent that can resume"));
-    }
-    SchemaPlan::choose(settings.agent.as_ref(), settings.output_strategy, spec)
 }
 
 /// Checks the folder to work in; without one it is that of this process.

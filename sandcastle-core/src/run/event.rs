@@ -72,6 +72,12 @@ pub enum RunEvent {
         /// About how many tokens it printed.
         tokens: u64,
     },
+    /// The work is done, and the agent is asked for the output in the session of its last process. Processes that begin from
+    /// now on may only speak.
+    ExtractionStarted {
+        /// The conversation.
+        session: SessionId,
+    },
     /// An agent process begins.
     IterationStarted {
         /// Counts from 1.
@@ -140,6 +146,16 @@ pub enum RunEvent {
         problems: Vec<Problem>,
         /// How many retries are left; 0 when the run ends here.
         remaining: u32,
+    },
+    /// The agent changed something in a turn in which it may only speak, and that was undone. A warning says it, too.
+    ChangeUndone {
+        /// The files that are what they were again, as seen from the root of the work tree; at most 100.
+        #[serde(serialize_with = "work::paths")]
+        paths: Vec<PathBuf>,
+        /// What is what it was again in git: full names of refs, `HEAD`, and `index` for what is staged; at most 100.
+        refs: Vec<String>,
+        /// The branch that holds everything that was undone.
+        rescue: Option<BranchName>,
     },
     /// The budget of the run is spent; told once. No further agent process is started.
     BudgetReached {

@@ -19,17 +19,18 @@ use super::ledger::Ledger;
 use super::listener::Listener;
 use super::native::Heard;
 use super::plan::Ask;
+use super::quiet::Quiet;
 use super::sessions::{Inside, Sessions};
 use super::shell::Bounds;
 use super::trace;
 use super::workplace::Workplace;
-use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace};
+use crate::agent::{Agent, AgentCommand, AgentRequest, SessionPlace, TurnMode};
 use crate::budget::{Budget, Spent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{FailureKind, StopReason};
-use crate::id::SessionId;
+use crate::id::{RunId, SessionId};
 use crate::output::locate::Locator;
-use crate::sandbox::{Program, Running};
+use crate::sandbox::{Program, Running, Sharing};
 use crate::session::SessionRequest;
 use crate::work::Iteration;
 
@@ -50,6 +51,11 @@ pub(super) struct Stage<'a> {
     pub(super) cancel: CancellationToken,
     pub(super) bounds: Bounds<'a>,
     pub(super) sessions: Sessions,
+    /// What the agent may do in the processes that are played here.
+    pub(super) mode: TurnMode,
+    /// What the sandbox shows of the files of this host.
+    pub(super) sharing: Sharing,
+    pub(super) run: &'a RunId,
 }
 
 /// What one agent process did.
@@ -114,7 +120,16 @@ impl<'a> Stage<'a> {
             cancel: job.settings.cancel.clone(),
             bounds: job.bounds(),
             sessions: job.sessions(),
+            mode: TurnMode::Work,
+            sharing: job.settings.sandbox.sharing(),
+            run: &job.checked.run,
         }
+    }
+
+    /// Sets what the agent may do from now on.
+    pub(super) fn in_mode(mut self, mode: TurnMode) -> Self {
+        self.mode = mode;
+        self
     }
 
     /// Plays one agent process to its end, and ends whatever it leaves behind.
@@ -149,7 +164,16 @@ impl<'a> Stage<'a> {
         ledger.afford(&self.budget, &format!("start `{}` again", self.agent.name()))?;
         let number = ledger.next_process();
         ledger.tell(&RunEvent::IterationStarted { number });
-        self.play_to_the_end(prompt, session, ask, ledger).instrument(trace::iteration(number)).await
+        let quiet = match self.mode {
+            TurnMode::SpeakOnly => Quiet::begin(self, ledger).await?,
+            TurnMode::Work => None,
+        };
+        let playing = self.play_to_the_end(prompt, session, ask, ledger);
+        let played = playing.instrument(trace::iteration(number)).await;
+        if let Some(quiet) = quiet {
+            quiet.end(ledger).await;
+        }
+        played
     }
 
     /// Waits before something is said again. A run that is cut off meanwhile starts no further process.
@@ -172,6 +196,7 @@ impl<'a> Stage<'a> {
         let schema = ask.and_then(|ask| ask.schema);
         let request = AgentRequest::new(prompt, &self.cwd, session)
             .with_schema(schema)
+            .with_mode(self.mode)
             .with_max_cost(self.budget.money_left(&ledger.work.usage));
         let command = self.agent.command(&request)?;
         if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {

@@ -269,6 +269,7 @@ impl<'a> Listener<'a> {
             _ => Exit::Ended,
         };
         let mut record = Iteration::new(exit, begun.elapsed());
+        record.mode = self.stage.mode;
         record.session_file = self.session.as_ref().and_then(|id| self.stage.session_file(id));
         record.usage = self.usage_of_process(record.session_file.as_deref(), ledger);
         let used = ledger.work.usage + record.usage;

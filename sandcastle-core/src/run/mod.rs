@@ -6,9 +6,9 @@
 //! `iteration` plays one agent process to its end while `listener` reads what it prints, and `native` what of it belongs to
 //! a structured output of the program's own, `retry` goes through the attempts at an output by the `plan` of how its schema
 //! reaches the model (a `schema_file` where it goes by one), `verdict` says what each is worth, `fallback` gives what stands
-//! in for one, `spending` keeps to the budget, `sessions` brings conversations to the agent and from it, and `outcome` is what the
-//! caller gets. `ledger` holds what has been done so far, on
-//! the good way and on every bad one.
+//! in for one, `extraction` asks for one when the work is done and `quiet` sees to it that nothing changes meanwhile,
+//! `spending` keeps to the budget, `sessions` brings conversations to the agent and from it, and `outcome` is what the caller
+//! gets. `ledger` holds what has been done so far, on the good way and on every bad one.
 //!
 //! No agent is known by name here, nothing is printed, and an agent is started only through a sandbox.
 
@@ -23,8 +23,10 @@ mod entry;
 mod environment;
 mod event;
 mod expansion;
+mod extraction;
 mod failure;
 mod fallback;
+mod given;
 mod ground;
 mod hooks;
 mod interactive;
@@ -41,6 +43,7 @@ mod options;
 mod outcome;
 mod output_mode;
 mod plan;
+mod quiet;
 mod retry;
 mod schema_file;
 mod sessions;
@@ -61,6 +64,8 @@ mod worktree;
 #[cfg(feature = "workflow")]
 pub(crate) use self::entry::check_ahead;
 pub use self::event::RunEvent;
+pub use self::extraction::{Extraction, run_spec_with_extraction, run_with_extraction};
+pub use self::given::Given;
 pub use self::hooks::{Hook, Hooks};
 pub use self::interactive::{InteractiveResult, interactive};
 pub use self::liveness::Liveness;

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::driver::Job;
+use super::event::RunEvent;
 use super::ledger::Ledger;
 use crate::id::SessionId;
 use crate::journal::{Begun, Fate, Format, Note, NotedCommit, Origin};
@@ -93,6 +94,12 @@ impl Ledger {
     pub(super) fn named_session(&mut self, id: &SessionId, file: impl FnOnce() -> Option<PathBuf>) {
         let file = file().map(Into::into);
         self.note(&Note::Session { id: id.to_string(), file });
+    }
+
+    /// Notes that the work is done, and tells everybody; what follows is the question for the output, in this session.
+    pub(super) fn extracting(&mut self, session: &SessionId) {
+        self.note(&Note::Extracting { session: session.to_string() });
+        self.tell(&RunEvent::ExtractionStarted { session: session.clone() });
     }
 
     /// Notes what is asked for.

@@ -22,7 +22,7 @@ use crate::work::{Attempt, Commit, Iteration, Usage, Work};
 pub struct RunResult<O> {
     /// The output; `()` when none was asked for.
     pub output: O,
-    /// The end of what the agent said in the last iteration, at most 1 MiB.
+    /// The end of what the agent said in the last iteration, at most 1 MiB; with an extraction, what it said while it worked.
     pub text: String,
     /// The agent processes, in order.
     pub iterations: Vec<Iteration>,
@@ -80,6 +80,24 @@ impl<O> RunResult<O> {
     #[must_use]
     pub fn session_id(&self) -> Option<&SessionId> {
         self.iterations.iter().rev().find_map(|iteration| iteration.session_id.as_ref())
+    }
+
+    /// Returns what was done, without the output: what an error of whoever goes on with this result is to carry.
+    #[must_use]
+    pub fn work(&self) -> Work {
+        Work {
+            run_id: Some(self.run_id.clone()),
+            commits: self.commits.clone(),
+            branch: Some(self.branch.clone()),
+            preserved_worktree: self.preserved_worktree.clone(),
+            iterations: self.iterations.clone(),
+            attempts: self.attempts.clone(),
+            usage: self.usage,
+            text: self.text.clone(),
+            answer: None,
+            log_file: self.log_file.clone(),
+            warnings: self.warnings.clone(),
+        }
     }
 
     /// Prepares a run that continues the conversation with `prompt`.
@@ -171,8 +189,9 @@ pub struct StructuredOutputError {
     pub tag: String,
     /// The inside of the last block, exactly as the agent wrote it.
     pub raw_matched: Option<String>,
-    /// The whole of the last answer of a model run, exactly as the model wrote it. Runs of agents keep the end of what was
-    /// said in [`Work::text`].
+    /// The whole of the last answer of a model run, exactly as the model wrote it; of an
+    /// [extraction](crate::run_with_extraction) the end of what was said last, at most 1 MiB. Other runs of agents keep
+    /// that in [`Work::text`].
     pub answer: Option<String>,
     /// The last value, if the block was JSON.
     pub value: Option<Value>,

@@ -180,25 +180,20 @@ impl SchemaPlan {
         (native.output.delivery == SchemaDelivery::File).then_some(&*native.text)
     }
 
-    /// Asks the program for its version, in the sandbox and before the first turn of `session`, and settles by it. What is left
+    /// Asks the program for its version, in the sandbox and before any turn, and settles by it: `first` is what
+    /// the first one is that has the schema. What is left
     /// to words then has to be in the prompt, see [`check_prompt`](Self::check_prompt).
     ///
     /// # Errors
     /// [`ErrorKind::InvalidOptions`] when it is too old or not known, and the strategy is an explicit one;
     /// [`ErrorKind::AgentStart`] when the program cannot be started.
-    pub(super) async fn settle(
-        mut self,
-        stage: &Stage<'_>,
-        spec: &OutputSpec,
-        session: &SessionRequest,
-    ) -> Result<Self> {
+    pub(super) async fn settle(mut self, stage: &Stage<'_>, spec: &OutputSpec, first: Turns) -> Result<Self> {
         let Some(check) = self.native.as_ref().and_then(|native| native.output.version.clone()) else {
             return Ok(self);
         };
         let what = format!("ask `{}` for its version", stage.agent.name());
         let found = stage.bounds.apply(&what, async { Ok(version::ask(&check, stage).await) }).await?;
         let found = found.map_err(|why| self.refused(ErrorKind::AgentStart, spec, &why))?;
-        let first = if session.origin().is_some() { Turns::Resumed } else { Turns::Fresh };
         let begins = found.suits(&check, first);
         let goes_on = if spec.retries() > 0 { found.suits(&check, Turns::Resumed) } else { Ok(()) };
         let Err(reason) = begins.as_ref().and(goes_on.as_ref()) else { return Ok(self) };

@@ -2,7 +2,7 @@
 //!
 //! An answer that is not valid is followed by a correction in the same session, as often as the output allows. Trouble
 //! of the model's service is not the answer's fault: it does not use up those attempts, and the correction that could
-//! not be delivered is sent again, a few times and each time later.
+//! not be delivered is sent again, a few times and each time later. So is the question of an extraction.
 
 use std::error::Error as _;
 use std::path::Path;
@@ -19,6 +19,7 @@ use super::outcome::{Ending, StructuredOutputError};
 use super::plan::SchemaPlan;
 use super::verdict::{self, Verdict};
 use super::{failure, trace};
+use crate::agent::TurnMode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::FailureKind;
 use crate::output::{AnswerForm, ExtractError, OutputSpec, one_line};
@@ -254,7 +255,9 @@ impl<'a> Attempts<'a> {
         let transport = matches!(end, TurnEnd::Failed(FailureKind::Transport, _));
         attempt.outcome = if transport { AttemptOutcome::Transport } else { AttemptOutcome::AgentFailed };
         attempt.message = Some(error.to_string());
-        let again = transport && self.refused.is_some() && self.resends_left > 0;
+        // A question that changes nothing can be put again, too, and the work before it is done.
+        let is_harmless = self.refused.is_some() || self.stage.mode == TurnMode::SpeakOnly;
+        let again = transport && is_harmless && self.resends_left > 0;
         ledger.tell(&RunEvent::AttemptFailed {
             number: attempt.number,
             outcome: attempt.outcome,

@@ -47,6 +47,7 @@ pub(super) fn event(event: &RunEvent) {
         RunEvent::Expanded { tokens, .. } => info!(tokens, "shell expression replaced"),
         RunEvent::StrategyChosen { choice } => info!(strategy = choice.strategy.as_str(), "strategy chosen"),
         RunEvent::IterationStarted { number } => info!(number, "agent process started"),
+        RunEvent::ExtractionStarted { session } => info!(session = session.as_str(), "extraction started"),
         RunEvent::Silent { minutes } => info!(minutes, "agent silent"),
         RunEvent::IterationEnded { exit, usage } => {
             info!(%exit, tokens = usage.total_tokens(), "agent process ended");
@@ -60,6 +61,9 @@ pub(super) fn event(event: &RunEvent) {
         // What is wrong with an answer quotes it.
         RunEvent::AttemptFailed { number, outcome, remaining, .. } => {
             warn!(number, ?outcome, remaining, "attempt failed");
+        }
+        RunEvent::ChangeUndone { paths, refs, .. } => {
+            warn!(paths = paths.len(), refs = refs.len(), "change undone");
         }
         RunEvent::BudgetReached { spent } => warn!("{spent}"),
         RunEvent::FallbackUsed { .. } => warn!("fallback used"),

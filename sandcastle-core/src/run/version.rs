@@ -10,6 +10,7 @@ use super::iteration::Stage;
 use super::shell::{Call, Shell, Stdout};
 use crate::agent::{VersionCheck, version_in};
 use crate::output::one_line;
+use crate::session::SessionRequest;
 
 /// How long a program may take to tell its version.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -29,6 +30,13 @@ pub(super) enum Found {
 pub(super) enum Turns {
     Fresh,
     Resumed,
+}
+
+impl Turns {
+    /// Says what a turn is that begins or goes on with a session.
+    pub(super) fn first_of(session: &SessionRequest) -> Self {
+        if session.origin().is_some() { Self::Resumed } else { Self::Fresh }
+    }
 }
 
 /// Asks a program for its version.

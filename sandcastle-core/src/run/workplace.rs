@@ -14,7 +14,7 @@ use super::iteration::Stage;
 use super::ledger::Ledger;
 use super::setup::{Opened, Teller, check_nobody_is_left, joined};
 use crate::error::Result;
-use crate::git::Wall;
+use crate::git::{Repository, Wall};
 use crate::id::BranchName;
 use crate::sandbox::SandboxHandle;
 use crate::worktree::{Fate, Gathered, Landing, Origin, Place};
@@ -57,6 +57,8 @@ pub(super) enum Work {
     Failed,
     /// It did, and its answer was no good: everything stays as it is, so that it can be gone on with.
     Unanswered,
+    /// It did, and there is no session in which it could be asked for its answer: as before.
+    Unasked,
     /// As before, but something was given in the place of the answer: what it left stays on its branch, and the rest is put
     /// away.
     Replaced,
@@ -115,18 +117,28 @@ impl Workplace {
         self.tenure.place().branch()
     }
 
+    /// Returns the repository, aimed at the work tree.
+    pub(super) fn repository(&self) -> &Repository {
+        self.tenure.place().repository()
+    }
+
     /// Returns the folder that the agent works in, as seen inside the sandbox.
     pub(super) fn cwd(&self, job: &Job) -> PathBuf {
         joined(self.sandbox().worktree(), &job.checked.below)
+    }
+
+    /// Has this host get what was done inside, and returns what is to be warned of.
+    pub(super) async fn bring_back(&self) -> Result<Vec<String>> {
+        let brought = self.sandbox().bring_back().await;
+        self.is_cut_off.store(brought.is_err(), Ordering::Relaxed);
+        brought
     }
 
     /// Finds the commits that the agent has made by now.
     ///
     /// What was done inside is brought back for that. Where a branch was moved here then, whoever goes on inside sees it.
     pub(super) async fn gather(&self) -> Result<Gathered> {
-        let brought = self.sandbox().bring_back().await;
-        self.is_cut_off.store(brought.is_err(), Ordering::Relaxed);
-        let notes = brought?;
+        let notes = self.bring_back().await?;
         let mut gathered = self.tenure.place().gather(&self.origin, self.limit).await?;
         if !gathered.notes.is_empty() {
             self.sandbox().bring_in().await?;
@@ -164,8 +176,13 @@ impl Workplace {
             self.tenure.give_up(ledger).await;
             return Ok(());
         }
-        if work == Work::Unanswered {
-            self.tenure.keep("the answer was not valid", ledger);
+        let unanswered = match work {
+            Work::Unanswered => Some("the answer was not valid"),
+            Work::Unasked => Some("there is no session to ask for the answer in"),
+            _ => None,
+        };
+        if let Some(why) = unanswered {
+            self.tenure.keep(why, ledger);
             return Ok(());
         }
         let landed = match work {

@@ -11,6 +11,7 @@ mod automaton;
 mod forms;
 mod masker;
 mod names;
+mod token;
 mod variables;
 
 use std::borrow::Cow;
@@ -24,6 +25,7 @@ use serde_json::Value;
 use self::automaton::Automaton;
 use self::forms::Origin;
 pub use self::masker::Masker;
+pub use self::token::Token;
 pub use self::variables::Variables;
 use crate::error::{Error, Result};
 

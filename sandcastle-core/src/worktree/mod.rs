@@ -25,6 +25,8 @@ mod value;
 pub(crate) use self::copy::{check_paths, copy_into};
 pub(crate) use self::gather::{Gathered, Origin};
 pub(crate) use self::holder::Holder;
+#[cfg(feature = "review")]
+pub(crate) use self::land::Outlook;
 pub(crate) use self::land::{Landed, Landing};
 pub(crate) use self::lock::{Attempt, Lock};
 pub(crate) use self::names::{checked_branch, checked_revision};

@@ -32,6 +32,7 @@ pub(crate) struct Attributes {
     pub(crate) tag: Slot<LitStr>,
     pub(crate) max_retries: Slot<LitInt>,
     pub(crate) validate: Slot<ExprPath>,
+    pub(crate) prepare: Slot<ExprPath>,
     pub(crate) text: Slot<()>,
     pub(crate) krate: Slot<Path>,
     /// Set if an entry belongs to no key, so that any key may be missing because of it.
@@ -64,6 +65,7 @@ impl Attributes {
             Key::Tag => self.tag = Some(value::string(key, entry, ctxt)),
             Key::MaxRetries => self.max_retries = Some(value::integer(entry, ctxt)),
             Key::Validate => self.validate = Some(value::path(key, entry, ctxt)),
+            Key::Prepare => self.prepare = Some(value::path(key, entry, ctxt)),
             Key::Text => self.text = Some(value::nothing(entry, ctxt)),
             Key::Crate => self.krate = Some(value::module(key, entry, ctxt)),
         }
@@ -83,6 +85,7 @@ impl Attributes {
             Key::Tag => self.tag.is_some(),
             Key::MaxRetries => self.max_retries.is_some(),
             Key::Validate => self.validate.is_some(),
+            Key::Prepare => self.prepare.is_some(),
             Key::Text => self.text.is_some(),
             Key::Crate => self.krate.is_some(),
         }

@@ -65,6 +65,8 @@ mod tests {
             ("maxRetries", Key::MaxRetries),
             ("retries", Key::MaxRetries),
             ("validator", Key::Validate),
+            ("prepared", Key::Prepare),
+            ("perpare", Key::Prepare),
             ("txt", Key::Text),
             ("krate", Key::Crate),
         ] {

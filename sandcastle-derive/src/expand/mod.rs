@@ -24,12 +24,16 @@ pub(crate) fn expand(checked: &Checked<'_>) -> TokenStream {
         Format::Json => json::reading(name),
         Format::Text { inner } => text::reading(inner),
     };
+    let preparation = checked.prepare.map(preparation);
     let validation = checked.validate.map(validation);
+    let advice = advice(checked);
     let imp = quote! {
         #[automatically_derived]
+        #advice
         impl #impl_generics __sandcastle::AgentOutput for #name #type_generics #bounds {
             const TAG: &'static __sandcastle::str = #tag;
             const MAX_RETRIES: __sandcastle::u32 = #max_retries;
+            #preparation
             #reading
             #validation
             fn prompt_snippet() -> __sandcastle::String {
@@ -38,6 +42,12 @@ pub(crate) fn expand(checked: &Checked<'_>) -> TokenStream {
         }
     };
     scope::scope(checked.krate, &imp)
+}
+
+/// Keeps a type from being shown to whoever uses another one that is no output: that one lacks the derive, and what else has it
+/// is of no help. A type with parameters may lack a bound, of which the compiler says more by way of the impl.
+fn advice(checked: &Checked<'_>) -> Option<TokenStream> {
+    checked.generics.params.is_empty().then(|| quote!(#[diagnostic::do_not_recommend]))
 }
 
 /// Calls the user's function. It is first brought to the type it must have, so that a function of another type is the
@@ -49,5 +59,16 @@ fn validation(path: &ExprPath) -> TokenStream {
             let __validate: fn(&Self) -> #outcome = #path;
             __validate(self)
         }
+    }
+}
+
+/// Names the user's function, brought to the type it must have for the same reason.
+fn preparation(path: &ExprPath) -> TokenStream {
+    let function = quote!(fn(&mut __sandcastle::Value));
+    quote! {
+        const PREPARE: __sandcastle::Option<#function> = {
+            let __prepare: #function = #path;
+            __sandcastle::Some(__prepare)
+        };
     }
 }

@@ -1,11 +1,13 @@
 //! The `sandcastle` command as a script sees it: its output, its exit codes, one JSON object.
 
+mod automation;
 mod budgets;
 mod doctor;
 mod extract;
 mod images;
 mod init;
 mod native;
+mod pr;
 mod scaffold_files;
 mod scaffolds;
 mod schema;

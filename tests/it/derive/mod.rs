@@ -8,6 +8,7 @@ mod attributes;
 mod enums;
 mod fields;
 mod generics;
+mod prepare;
 mod recursion;
 mod schema;
 mod text;

@@ -77,7 +77,7 @@ impl Bench {
     }
 
     /// The schemas of all requests, in order.
-    fn schemas(&self) -> Vec<Option<Value>> {
+    pub(super) fn schemas(&self) -> Vec<Option<Value>> {
         self.server.turns().iter().map(|request| self.schema_of(request)).collect()
     }
 }

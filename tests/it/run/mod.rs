@@ -4,6 +4,7 @@ mod attempts;
 mod budgets;
 mod ending;
 mod entry;
+mod extraction;
 mod fallbacks;
 mod handles;
 mod held;
@@ -21,6 +22,7 @@ mod schema_files;
 mod schema_secrets;
 mod secrets;
 mod shared;
+mod speaking;
 mod strategies;
 mod versions;
 

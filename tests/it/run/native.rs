@@ -55,7 +55,7 @@ impl Bench {
         entries.filter(|entry| entry.path().is_dir()).count()
     }
 
-    pub(super) fn schemas(&self, session: Option<&SessionId>) -> Vec<Option<String>> {
+    pub(in crate::run) fn schemas(&self, session: Option<&SessionId>) -> Vec<Option<String>> {
         Scripted::schemas(self.state.path(), session.unwrap()).unwrap()
     }
 }

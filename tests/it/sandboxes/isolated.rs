@@ -16,12 +16,12 @@ use sandcastle::{
 
 /// A folder in the part of a machine.
 #[derive(Clone, Debug)]
-struct Machine {
+pub(super) struct Machine {
     root: Arc<tempfile::TempDir>,
 }
 
 impl Machine {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { root: Arc::new(tempfile::tempdir().unwrap()) }
     }
 

@@ -8,4 +8,5 @@ mod hostile;
 mod isolated;
 mod loopback;
 mod podman;
+mod speaking;
 mod ssh;

@@ -5,6 +5,7 @@
 
 pub(crate) mod desk;
 pub(crate) mod engines;
+pub(crate) mod github;
 pub(crate) mod model_server;
 pub(crate) mod process;
 pub(crate) mod processes;
@@ -13,3 +14,5 @@ pub(crate) mod real_model;
 pub(crate) mod repository;
 pub(crate) mod requirement;
 pub(crate) mod terminal;
+pub(crate) mod tower;
+pub(crate) mod yaml;

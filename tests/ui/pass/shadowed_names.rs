@@ -14,10 +14,13 @@ mod shadows {
     pub trait JsonSchema {}
     pub struct Problem;
     pub struct OutputFormat;
+    pub struct Value;
     #[allow(non_snake_case)]
     pub fn Ok() {}
     #[allow(non_snake_case)]
     pub fn Err() {}
+    #[allow(non_snake_case)]
+    pub fn Some() {}
     pub mod core {}
     pub mod std {}
     pub mod sandcastle {}
@@ -51,8 +54,10 @@ mod json {
     #[allow(unused_imports)]
     use super::shadows::*;
 
+    fn tidy(_: &mut ::serde_json::Value) {}
+
     #[derive(::serde::Deserialize, ::schemars::JsonSchema, ::sandcastle::AgentOutput)]
-    #[output(tag = "report", max_retries = 2)]
+    #[output(tag = "report", max_retries = 2, prepare = "tidy")]
     pub struct Report {
         pub title: ::std::string::String,
         pub notes: ::std::vec::Vec<::std::string::String>,

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 /// A report.
 #[derive(Deserialize, JsonSchema, AgentOutput)]
-#[output(tag = "report", validate = "crate::check")]
+#[output(tag = "report", validate = "crate::check", prepare = "crate::tidy")]
 pub struct Report<T> {
     /// What was found.
     pub found: T,
@@ -38,7 +38,13 @@ fn check<T>(_: &Report<T>) -> Result<(), Vec<Problem>> {
     Ok(())
 }
 
+fn tidy(value: &mut serde_json::Value) {
+    if let Some(text) = value["found"].as_str() {
+        value["found"] = text.len().into();
+    }
+}
+
 fn main() {
-    let report = Report::<u8>::extract(r#"<report>{"found":1}</report>"#).unwrap();
+    let report = Report::<u8>::extract(r#"<report>{"found":"x"}</report>"#).unwrap();
     assert_eq!((report.found, forbidding::Summary::MAX_RETRIES), (1, 1));
 }

@@ -1,29 +1,33 @@
-//! The client that speaks HTTP, and the headers of a request.
+//! The client that speaks HTTP to a model's service, and the headers of a request.
 //!
-//! Nothing is sent here, and how the other side proves who it is stands in `tls`.
+//! Nothing is sent here, and how a service is reached stands in `transport`.
 
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 
-use super::{KeyHeader, Proxies, Service, tls};
-use crate::models::key::ApiKey;
+use super::{KeyHeader, Service};
+use crate::key::ApiKey;
+use crate::transport::{Objection, Subject, unusable};
 
 /// Builds the client for a service, which is at `base`.
 pub(super) fn build(base: &Url, service: &Service) -> Result<Client, ModelFailure> {
-    let builder = Client::builder()
-        .tls_backend_preconfigured(tls::config(base, &service.roots)?)
-        .redirect(Policy::none())
-        .connect_timeout(service.connect)
-        .read_timeout(service.silence);
-    let builder = match service.proxies {
-        // What is on this machine is not reached by way of another one.
-        Proxies::OfTheSystem if !is_loopback(base) => builder,
-        _ => builder.no_proxy(),
+    let builder = service.transport.client(base).map_err(failure_of)?;
+    builder.read_timeout(service.silence).build().map_err(|error| failure_of(unusable(&error)))
+}
+
+/// What a model does not answer for.
+pub(super) fn failure_of(objection: Objection) -> ModelFailure {
+    let kind = match objection.to {
+        Subject::Given => FailureKind::Request,
+        Subject::Found => FailureKind::Other,
     };
-    builder.build().map_err(|error| unusable(&error))
+    let failure = ModelFailure::new(kind, objection.words);
+    match objection.hint {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
 }
 
 /// The headers of a request. A key that no header can carry is refused without being shown.
@@ -65,41 +69,9 @@ fn refused(problem: String) -> ModelFailure {
     ModelFailure::new(FailureKind::Request, problem)
 }
 
-fn is_loopback(base: &Url) -> bool {
-    let host = base.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-}
-
-pub(super) fn unusable(error: &dyn std::error::Error) -> ModelFailure {
-    ModelFailure::new(FailureKind::Other, format!("no connection can be made from here: {error}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn clients_are_built_without_anything_installed() {
-        for base in ["https://api.example.com", "http://127.0.0.1:1"] {
-            let base = Url::parse(base).unwrap();
-            build(&base, &Service::at(base.as_str())).unwrap();
-        }
-        assert!(rustls::crypto::CryptoProvider::get_default().is_none());
-    }
-
-    #[test]
-    fn what_is_on_this_machine_is_known() {
-        for (base, expected) in [
-            ("http://localhost:8080", true),
-            ("http://127.0.0.2/v1", true),
-            ("http://[::1]:11434", true),
-            ("https://localhost.example.com", false),
-            ("http://10.0.0.1", false),
-        ] {
-            assert_eq!(is_loopback(&Url::parse(base).unwrap()), expected, "{base}");
-        }
-    }
 
     #[test]
     fn a_key_that_is_empty_or_that_no_header_carries_is_refused_and_not_shown() {

@@ -3,7 +3,6 @@
 //! A body is read to a bound, and what is kept of it is one line. Keys in it are masked by who knows them, and only then is it
 //! cut ([`cut`]): half a key would not be found.
 
-use std::error::Error;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -13,8 +12,10 @@ use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 use serde_json::Value;
 
-use super::{Service, tls};
+use super::{Service, client};
+use crate::excerpt::one_line;
 use crate::http_status;
+use crate::transport;
 
 /// The most bytes of a refusal that are read.
 const MAX_BODY: usize = 64 * 1024;
@@ -93,36 +94,22 @@ pub(super) fn of(error: &reqwest::Error, service: &Service) -> ModelFailure {
     if error.is_builder() {
         return ModelFailure::new(
             FailureKind::Request,
-            format!("the request cannot be sent: {}", chain(error)),
+            format!("the request cannot be sent: {}", transport::causes(error)),
         );
     }
-    if let Some(failure) = tls::failure_of(error) {
-        return failure;
+    if let Some(objection) = transport::objection_of(error) {
+        return client::failure_of(objection);
     }
     let problem = if error.is_timeout() && error.is_connect() {
-        format!("the service could not be reached within {} s", service.connect.as_secs_f32())
+        format!("the service could not be reached within {} s", service.transport.connect.as_secs_f32())
     } else if error.is_timeout() {
         format!("the service said nothing for {} s", service.silence.as_secs_f32())
     } else if error.is_connect() {
-        format!("the service could not be reached: {}", chain(error))
+        format!("the service could not be reached: {}", transport::causes(error))
     } else {
-        format!("the connection to the service was lost: {}", chain(error))
+        format!("the connection to the service was lost: {}", transport::causes(error))
     };
     ModelFailure::new(FailureKind::Transport, problem)
-}
-
-/// The causes of an error without its first words, which name the address.
-fn chain(error: &reqwest::Error) -> String {
-    let mut causes = Vec::new();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let words = cause.to_string();
-        if causes.last() != Some(&words) {
-            causes.push(words);
-        }
-        next = cause.source();
-    }
-    one_line(&causes.join(": "))
 }
 
 /// Reads an answer whose status says that it is none; for so long, and no longer.
@@ -217,13 +204,6 @@ fn until(date: &str, now: Timestamp) -> Option<Duration> {
 pub(crate) fn wait(seconds: f64) -> Option<Duration> {
     let bounded = if seconds.is_finite() { seconds.min(LONGEST_WAIT.as_secs_f64()) } else { f64::NAN };
     Duration::try_from_secs_f64(bounded).ok()
-}
-
-/// A service's words on one line, without what a terminal would take for a command.
-pub(crate) fn one_line(text: &str) -> String {
-    let visible = text.chars().map(|character| if character.is_control() { ' ' } else { character });
-    let visible: String = visible.collect();
-    visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The beginning of a service's words.

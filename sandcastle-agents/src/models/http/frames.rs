@@ -15,7 +15,8 @@ use sandcastle_core::jsonl::{Line, LineBuffer};
 use sandcastle_core::model::ModelFailure;
 
 use super::Service;
-use super::failure::{ErrorBody, bounded_text, compressed, encoding, one_line};
+use super::failure::{ErrorBody, bounded_text, compressed, encoding};
+use crate::excerpt::one_line;
 use crate::models::wire::{broken, too_long};
 
 /// The longest line, and the longest event: some services repeat the whole answer in their last one.

@@ -6,7 +6,6 @@
 mod client;
 mod failure;
 mod frames;
-mod tls;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -17,12 +16,10 @@ use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 use serde_json::Value;
 
-pub(crate) use self::failure::{ErrorBody, cut, one_line, wait};
+pub(crate) use self::failure::{ErrorBody, cut, wait};
 pub(crate) use self::frames::{Framing, frames};
-use super::key::{self, ApiKey};
-
-/// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(30);
+use crate::key::{self, ApiKey};
+use crate::transport::Transport;
 
 /// How long a service may say nothing. Models that think before they speak take minutes.
 const SILENCE: Duration = Duration::from_secs(300);
@@ -31,26 +28,14 @@ const SILENCE: Duration = Duration::from_secs(300);
 #[derive(Clone)]
 pub(crate) struct Service {
     pub(crate) base: String,
-    pub(crate) connect: Duration,
+    pub(crate) transport: Transport,
     pub(crate) silence: Duration,
-    pub(crate) proxies: Proxies,
-    /// Certificates that are trusted beside those of the platform, in PEM, as they were given.
-    pub(crate) roots: Vec<Arc<[u8]>>,
     /// What the protocol wants, and nobody has to hide.
     plain: Vec<(&'static str, &'static str)>,
     /// A user's own. Their values may be keys, and are treated like one.
     headers: Vec<(String, ApiKey)>,
     key: Option<(KeyHeader, ApiKey)>,
     client: Arc<OnceLock<Client>>,
-}
-
-/// Whether requests go by way of proxies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Proxies {
-    /// They do not, and nobody looks for any.
-    None,
-    /// By those that the environment or the settings of the system name.
-    OfTheSystem,
 }
 
 /// Where a service wants its key.
@@ -66,10 +51,8 @@ impl Service {
     pub(crate) fn at(base: impl Into<String>) -> Self {
         Self {
             base: base.into(),
-            connect: CONNECT,
+            transport: Transport::default(),
             silence: SILENCE,
-            proxies: Proxies::None,
-            roots: Vec::new(),
             plain: Vec::new(),
             headers: Vec::new(),
             key: None,
@@ -156,10 +139,8 @@ impl fmt::Debug for Service {
         let host = Url::parse(&self.base).ok().and_then(|url| url.host_str().map(str::to_owned));
         f.debug_struct("Service")
             .field("host", &host)
-            .field("connect", &self.connect)
+            .field("transport", &self.transport)
             .field("silence", &self.silence)
-            .field("proxies", &self.proxies)
-            .field("roots", &self.roots.len())
             .field("headers", &self.headers)
             .field("key", &self.key)
             .finish_non_exhaustive()

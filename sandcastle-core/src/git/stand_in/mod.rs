@@ -46,6 +46,8 @@ pub(crate) struct StandIn {
     folder: PathBuf,
     repository: Repository,
     known: Mutex<Level>,
+    /// What the repository's own index was when both sides were last the same: what was put back there since has to be seen inside.
+    index: Mutex<Option<u64>>,
     owner: ProcessIdentity,
     run: Option<String>,
     /// Who is inside, if that can outlive the owner.
@@ -122,6 +124,7 @@ impl StandIn {
             folder: folder.to_path_buf(),
             repository: repository.clone(),
             known: Mutex::new(level.clone()),
+            index: Mutex::new(index_of(repository)),
             owner: ProcessIdentity::own(),
             run: run.map(ToString::to_string),
             inhabitant: OnceLock::new(),
@@ -175,8 +178,9 @@ impl StandIn {
         };
         let repository = repository.aimed_at(&top, &git_dir);
         let (folder, known) = (folder.to_path_buf(), Mutex::new(level));
+        let index = Mutex::new(index_of(&repository));
         let inhabitant = inhabitant.map_or_else(OnceLock::new, OnceLock::from);
-        let stand_in = Self { folder, repository, known, owner, run: run.clone(), inhabitant };
+        let stand_in = Self { folder, repository, known, index, owner, run: run.clone(), inhabitant };
         Ok(Some(Left::Abandoned(Box::new(stand_in), run)))
     }
 
@@ -223,6 +227,7 @@ impl StandIn {
             self.note(&level)?;
             *known = level;
         }
+        *self.index.lock().await = index_of(&self.repository);
         Ok(notes)
     }
 
@@ -233,8 +238,9 @@ impl StandIn {
     pub(crate) async fn follow(&self) -> Result<()> {
         let mut known = self.known.lock().await;
         let (head, refs) = self.repository.head_and_refs().await?;
-        let state = state_of(&head, &refs);
-        if known.state == state {
+        let (state, index) = (state_of(&head, &refs), index_of(&self.repository));
+        let mut known_index = self.index.lock().await;
+        if known.state == state && *known_index == index {
             return Ok(());
         }
         Folder::open(&self.git())
@@ -242,7 +248,7 @@ impl StandIn {
             .map_err(|error| self.failed("refresh", error))?;
         let level = Level { state, own: known.own.clone() };
         self.note(&level)?;
-        *known = level;
+        (*known, *known_index) = (level, index);
         Ok(())
     }
 
@@ -300,6 +306,15 @@ async fn is_committed(folder: &Path, repository: &Repository) -> Result<bool> {
     let git = users.git().clone().env("GIT_LITERAL_PATHSPECS", "1");
     let args = [Path::new("ls-files"), Path::new("--"), inside];
     Ok(!git.does("look for files that came with a commit", args).await?.stdout.is_empty())
+}
+
+/// Tells one state of an index from another; `None` if there is none.
+fn index_of(repository: &Repository) -> Option<u64> {
+    let bytes = super::read_bounded(&repository.git_dir().join("index"), layout::MAX_INDEX).ok()??;
+    Some(std::hash::BuildHasher::hash_one(
+        &std::hash::BuildHasherDefault::<std::hash::DefaultHasher>::default(),
+        bytes,
+    ))
 }
 
 fn state_of(head: &Head, refs: &Refs) -> State {

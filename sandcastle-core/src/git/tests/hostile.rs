@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{TRAPS, Trapped};
 use crate::error::ErrorKind;
-use crate::git::{Fetch, Repository, Wall};
+use crate::git::{Fetch, Memory, Repository, Wall, Witness};
 use crate::id::BranchName;
 use crate::testing::ScratchRepo;
 
@@ -27,6 +27,10 @@ async fn all_calls(place: &Trapped) {
             .into(repository)
             .await;
         let readme = repository.top().unwrap().join("README.md");
+        if let Ok(mut memory) = Memory::of(repository, Duration::from_secs(20)).await {
+            std::fs::write(&readme, "said\n").unwrap();
+            let _ = memory.restore("rescue", &Witness::Nobody).await;
+        }
         std::fs::write(readme, "edited\n").unwrap();
         let calls: [&[&str]; 13] = [
             &["status", "--porcelain", "-z"],

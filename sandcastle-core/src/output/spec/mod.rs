@@ -32,6 +32,7 @@ enum Judge {
     Nobody,
 }
 
+type Prepare = dyn Fn(&mut Value) + Send + Sync;
 type Validator = dyn Fn(&Value) -> Result<(), Vec<Problem>> + Send + Sync;
 
 /// Says what an answer must be: a tag, a format and a schema.
@@ -58,6 +59,7 @@ pub struct OutputSpec {
     /// What a model is shown in the place of that schema.
     sent: Option<Arc<Value>>,
     description: Option<Arc<str>>,
+    prepare: Option<Arc<Prepare>>,
     judge: Judge,
     validator: Option<Arc<Validator>>,
     ladder: Ladder,
@@ -72,6 +74,7 @@ impl OutputSpec {
             format: T::FORMAT,
             retries: T::MAX_RETRIES,
             schema: Arc::new(CompiledSchema::new(T::schema().into())),
+            prepare: T::PREPARE.map(|prepare| Arc::new(prepare) as Arc<Prepare>),
             judge: Judge::Type(|block, spec| T::read_block(block, spec).map(drop)),
             validator: None,
             sent: None,
@@ -139,6 +142,7 @@ impl OutputSpec {
             format,
             retries: 0,
             schema: Arc::new(schema),
+            prepare: None,
             judge: Judge::Schema,
             validator: None,
             sent: None,
@@ -168,6 +172,40 @@ impl OutputSpec {
         F: Fn(&Value) -> Result<(), Vec<Problem>> + Send + Sync + 'static,
     {
         self.validator = Some(Arc::new(validator));
+        self
+    }
+
+    /// Sets what puts a value into the form that the schema has, before defaults are filled in and anything is judged.
+    ///
+    /// It gets every answer that is JSON, of whatever kind, after the type's own if there is one; it changes what it knows and
+    /// leaves the rest alone. What the schema then says of the value counts. A text is never prepared.
+    ///
+    /// # Examples
+    /// ```
+    /// use sandcastle_core::OutputSpec;
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({ "type": "array", "items": { "type": "string" } });
+    /// let spec = OutputSpec::json("files", schema)?.prepare(|value| {
+    ///     if value.is_string() {
+    ///         *value = json!([value.take()]);
+    ///     }
+    /// });
+    /// assert_eq!(spec.extract(r#"<files>"a.rs"</files>"#).unwrap(), json!(["a.rs"]));
+    /// # Ok::<(), sandcastle_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn prepare<F>(mut self, prepare: F) -> Self
+    where
+        F: Fn(&mut Value) + Send + Sync + 'static,
+    {
+        self.prepare = Some(match self.prepare.take() {
+            None => Arc::new(prepare),
+            Some(first) => Arc::new(move |value: &mut Value| {
+                first(value);
+                prepare(value);
+            }),
+        });
         self
     }
 

@@ -46,10 +46,10 @@ impl OutputSpec {
             }
             (OutputFormat::Json, Judge::Type(judge)) => {
                 judge(block, self)?;
-                self.read_json(block)?.value
+                self.read_prepared(block)?.value
             }
             (OutputFormat::Json, Judge::Schema | Judge::Filled) => self.read_fitting(block)?,
-            (OutputFormat::Json, Judge::Nobody) => self.read_json(block)?.value,
+            (OutputFormat::Json, Judge::Nobody) => self.read_prepared(block)?.value,
         };
         match self.validator.as_ref().map_or(Ok(()), |validator| validator(&value)) {
             Ok(()) => Ok(value),
@@ -58,7 +58,7 @@ impl OutputSpec {
     }
 
     fn read_fitting(&self, block: &str) -> Result<Value, ExtractError> {
-        let Reading { mut value, .. } = self.read_json(block)?;
+        let Reading { mut value, .. } = self.read_prepared(block)?;
         if let Judge::Filled = self.judge {
             let filled = defaults::fill(&mut value, self.schema());
             filled.map_err(|problem| ExtractError::schema(&self.tag, block, None, vec![problem]))?;
@@ -69,6 +69,15 @@ impl OutputSpec {
         } else {
             Err(ExtractError::schema(&self.tag, block, Some(value), problems))
         }
+    }
+
+    /// Reads a block, and lets the preparing function have its say.
+    pub(in crate::output) fn read_prepared<'b>(&self, block: &'b str) -> Result<Reading<'b>, ExtractError> {
+        let reading = self.read_json(block)?;
+        Ok(match &self.prepare {
+            Some(prepare) => reading.prepared(&**prepare),
+            None => reading,
+        })
     }
 
     pub(in crate::output) fn read_json<'b>(&self, block: &'b str) -> Result<Reading<'b>, ExtractError> {

@@ -8,6 +8,7 @@ mod feedback;
 mod fence;
 mod hostile;
 mod json;
+mod prepare;
 mod schema;
 mod spec;
 mod tag;

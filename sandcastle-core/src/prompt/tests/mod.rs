@@ -48,6 +48,19 @@ fn refused(template: &str, arguments: &[(&str, &str)]) -> String {
 }
 
 #[test]
+fn a_template_that_is_in_no_file_is_one_all_the_same() {
+    let template = |text: &str| PromptSource::Template { name: "<mine>".to_owned(), text: text.to_owned() };
+    let (source, target) = (BranchName::from_git("agent/fix"), BranchName::from_git("main"));
+    let read =
+        template("Fix {{WHAT}} on {{SOURCE_BRANCH}}.").read(&owned(&[("WHAT", "{{X}} !`id`")])).unwrap();
+    let filled = read.fill(&Branches { source: &source, target: &target });
+    assert!(!filled.has_expressions());
+    assert_eq!(filled.for_checks(), "Fix {{X}} !`id` on agent/fix.");
+    let error = template("Fix\n {{WHAT}}.").read(&[]).unwrap_err();
+    assert!(error.to_string().contains("`{{WHAT}}` at <mine>:2:2"), "{error}");
+}
+
+#[test]
 fn case_189_spaces_inside_the_braces_do_not_matter() {
     assert_eq!(text("{{ KEY }} {{KEY}} {{\tKEY}} {{KEY  }}", &[("KEY", "v")]), "v v v v");
 }

@@ -1,6 +1,7 @@
 //! Words what is told: each event is a piece of text, a line, or nothing.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use super::Header;
 use crate::event::AgentEvent;
@@ -71,6 +72,7 @@ pub(super) fn entry(event: &RunEvent) -> Entry<'_> {
         RunEvent::RawLine { line } => return Entry::line(Tone::Quiet, format!("  # {line}")),
         RunEvent::Warning { message } => return Entry::line(Tone::Warning, format!("!!! {message}")),
         RunEvent::AttemptFailed { .. } => return Entry::line(Tone::Warning, attempt(event)),
+        RunEvent::ChangeUndone { paths, refs, .. } => return Entry::line(Tone::Warning, undone(paths, refs)),
         RunEvent::BudgetReached { spent } => return Entry::line(Tone::Warning, format!("--- {spent}")),
         RunEvent::FallbackUsed { preview, .. } => return Entry::line(Tone::Warning, given("made", preview)),
         RunEvent::CannedUsed { preview, .. } => return Entry::line(Tone::Warning, given("put by", preview)),
@@ -90,6 +92,9 @@ pub(super) fn entry(event: &RunEvent) -> Entry<'_> {
         RunEvent::StrategyChosen { choice } => {
             format!("output by the strategy `{}`: {}", choice.strategy, one_line(&choice.reason))
         }
+        RunEvent::ExtractionStarted { session } => {
+            format!("{} the work is done; asked for the output in the session {session}", now())
+        }
         RunEvent::IterationStarted { number } => format!("{} agent process {number}", now()),
         RunEvent::Silent { minutes } => {
             let plural = if *minutes == 1 { "" } else { "s" };
@@ -105,6 +110,14 @@ pub(super) fn entry(event: &RunEvent) -> Entry<'_> {
         }
     };
     Entry::line(Tone::Status, format!("--- {line}"))
+}
+
+/// Lists what was undone, a line each.
+fn undone(paths: &[PathBuf], refs: &[String]) -> String {
+    let paths = paths.iter().map(|path| one_line(&path.to_string_lossy()));
+    let all = paths.chain(refs.iter().map(|name| one_line(name)));
+    let lines: String = all.map(|name| format!("\n    {name}")).collect();
+    format!("--- undone, because the agent may only speak now:{lines}")
 }
 
 /// Words what was given in place of an answer.

@@ -180,6 +180,7 @@ impl Handle {
             text(parcel.there.as_deref().unwrap_or_default()),
             text(&parcel.files),
             text(parcel.staged.as_deref().unwrap_or_default()),
+            text(parcel.commit().unwrap_or_default()),
         ]
     }
 

@@ -2,9 +2,9 @@
 #
 #   $1 the folder   $2 the format of objects   $3 what is to be checked out: a full name of a branch, or a commit
 #   $4 the commit of the files that are there, or nothing   $5 the commit of the files that are to be there
-#   $6 the commit of what is to be staged, or nothing
+#   $6 the commit of what is to be staged, or nothing   $7 the commit that is to be checked out, or nothing
 set -e
-folder=$1 format=$2 head=$3 there=$4 files=$5 staged=$6
+folder=$1 format=$2 head=$3 there=$4 files=$5 staged=$6 commit=$7
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY
 export GIT_TERMINAL_PROMPT=0 LC_ALL=C
 if [ ! -e "$folder/.git" ]; then
@@ -29,7 +29,11 @@ if [ -s "$bundle" ]; then
 fi
 rm -f "$bundle"
 case $head in
-  refs/*) git symbolic-ref HEAD "$head" ;;
+  refs/*)
+    git symbolic-ref HEAD "$head"
+    # A bundle has no branch in it that was put back to a commit which is here.
+    [ -z "$commit" ] || git update-ref "$head" "$commit"
+    ;;
   *) git update-ref --no-deref HEAD "$head" ;;
 esac
 if [ -n "$there" ]; then

@@ -19,6 +19,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use self::checkout::{Checkout, Moved};
+#[cfg(feature = "review")]
+use self::prepare::{Combined, combine};
 use self::prepare::{Prepared, prepare};
 use self::refusal::Refusal;
 use crate::error::{Error, ErrorKind, Result};
@@ -54,6 +56,18 @@ pub(crate) enum Landed {
     FastForward { to: CommitId },
     /// A merge commit was made.
     Merged { commit: CommitId },
+}
+
+/// What would become of the commits if they were to land now.
+#[cfg(feature = "review")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outlook {
+    /// The target has them already.
+    Nothing,
+    /// They land without anybody deciding anything.
+    Clean,
+    /// The paths that are in conflict.
+    Conflicts(Vec<Vec<u8>>),
 }
 
 /// What was worked out; nothing has been moved yet.
@@ -92,6 +106,22 @@ impl Landing<'_> {
             }
         };
         landed.await.map_err(|error| self.advise(error))
+    }
+
+    /// Says what would become of the commits, and moves nothing. Whether a checkout would be in the way is not looked at.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Merge`] when the target is gone or has nothing in common with them, [`ErrorKind::Git`] when git fails
+    /// otherwise.
+    #[cfg(feature = "review")]
+    pub(crate) async fn outlook(&self) -> Result<Outlook> {
+        Ok(match combine(self, &self.target_tip().await?).await? {
+            Combined::Nothing => Outlook::Nothing,
+            Combined::FastForward | Combined::Tree(..) => Outlook::Clean,
+            Combined::Conflict(conflicts) => {
+                Outlook::Conflicts(conflicts.into_iter().map(|conflict| conflict.path).collect())
+            }
+        })
     }
 
     /// Works out what is to be moved, and from where to where.

@@ -1,4 +1,4 @@
-//! Works out what the target becomes, without touching anything that anybody sees.
+//! Works out what the target becomes, or would become, without touching anything that anybody sees.
 //!
 //! A merge is made in a git folder of our own: no driver, attribute file, hook or signing program of the repository is
 //! known there. What it leaves are objects that nothing names.
@@ -42,23 +42,45 @@ impl Prepared {
     }
 }
 
+/// What comes of the two sides.
+#[derive(Debug)]
+pub(super) enum Combined {
+    /// The target has it all.
+    Nothing,
+    /// The target has nothing of its own.
+    FastForward,
+    /// Both have something of their own; this is the tree of both.
+    Tree(Box<Borrowed>, String),
+    Conflict(Vec<Conflict>),
+}
+
 /// Prepares the landing on `target`, the tip of the target branch.
 pub(super) async fn prepare(landing: &Landing<'_>, target: &CommitId) -> Result<Prepared> {
+    match combine(landing, target).await? {
+        Combined::Nothing => Ok(Prepared::Nothing),
+        Combined::FastForward => Ok(Prepared::FastForward(landing.tip.clone())),
+        Combined::Tree(borrowed, tree) => {
+            commit(landing, &borrowed, target, &tree).await.map(Prepared::Merge)
+        }
+        Combined::Conflict(conflicts) => Err(Refusal::Conflict(conflicts).into_error(landing)),
+    }
+}
+
+/// Brings the two sides together, as objects that nothing names.
+pub(super) async fn combine(landing: &Landing<'_>, target: &CommitId) -> Result<Combined> {
     let git = landing.repository.git();
     if let Some(commit) = missing(git, [target, landing.tip]).await? {
         return Err(Refusal::NoCommit(commit).into_error(landing));
     }
     let base = git.ask(["merge-base", target, landing.tip]).await?;
     match base.line() {
-        Some(base) if base == landing.tip.as_str() => return Ok(Prepared::Nothing),
-        Some(base) if base == target.as_str() => return Ok(Prepared::FastForward(landing.tip.clone())),
+        Some(base) if base == landing.tip.as_str() => return Ok(Combined::Nothing),
+        Some(base) if base == target.as_str() => return Ok(Combined::FastForward),
         Some(_) => {}
         None if base.code == Some(1) => return Err(Refusal::Unrelated.into_error(landing)),
         None => return Err(base.refused("compare the branches", git.cwd())),
     }
-    let borrowed = Borrowed::from(landing.repository).await?;
-    let tree = merge(landing, &borrowed, target).await?;
-    commit(landing, &borrowed, target, &tree).await.map(Prepared::Merge)
+    merge(landing, Borrowed::from(landing.repository).await?, target).await
 }
 
 /// Finds the first that is not the id of a commit that is there.
@@ -75,8 +97,8 @@ async fn missing<'a>(git: &Git, commits: [&'a CommitId; 2]) -> Result<Option<&'a
     Ok(commits.into_iter().find(is_missing))
 }
 
-/// Merges the trees and returns the new one.
-async fn merge(landing: &Landing<'_>, borrowed: &Borrowed, target: &CommitId) -> Result<String> {
+/// Merges the trees.
+async fn merge(landing: &Landing<'_>, borrowed: Borrowed, target: &CommitId) -> Result<Combined> {
     // The target's own attributes may name a driver that is built into git, such as `union`.
     let git = borrowed.git().clone().env("GIT_ATTR_SOURCE", target.as_str()).timeout(landing.limit);
     let args = ["merge-tree", "--write-tree", "-z", "--no-messages", target, landing.tip];
@@ -91,9 +113,10 @@ async fn merge(landing: &Landing<'_>, borrowed: &Borrowed, target: &CommitId) ->
     let mut fields = answer.stdout.split(|byte| *byte == 0);
     let tree = fields.next().and_then(|tree| std::str::from_utf8(tree).ok()).unwrap_or_default();
     if answer.is_success() {
-        return Ok(tree.to_owned());
+        let tree = tree.to_owned();
+        return Ok(Combined::Tree(Box::new(borrowed), tree));
     }
-    Err(Refusal::Conflict(conflicts(fields)).into_error(landing))
+    Ok(Combined::Conflict(conflicts(fields)))
 }
 
 /// Reads the entries `mode object stage<tab>path` of what could not be merged.

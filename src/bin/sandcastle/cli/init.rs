@@ -23,7 +23,7 @@ pub(crate) struct InitArgs {
     /// Where agents work.
     #[arg(long, value_enum)]
     pub(crate) sandbox: Option<SandboxChoice>,
-    /// Where tasks come from.
+    /// Where tasks come from; `--template github` needs none.
     #[arg(long, value_enum)]
     pub(crate) issue_tracker: Option<Tracker>,
     /// How agents work together.
@@ -32,8 +32,8 @@ pub(crate) struct InitArgs {
     /// The name of the image, for a sandbox that has one [default: sandcastle:<folder>].
     #[arg(long, value_name = "NAME")]
     pub(crate) image_name: Option<String>,
-    /// Whether to make the label `Sandcastle` on GitHub, and to work only on issues that have it [without a terminal:
-    /// false].
+    /// Whether to make the label `Sandcastle` on GitHub, and to work only on issues that have it; with `--template github`, the
+    /// labels that start agents [without a terminal: false].
     #[arg(long, value_name = "true|false", action = ArgAction::Set)]
     pub(crate) create_label: Option<bool>,
     /// Whether to build the image at once [without a terminal: false].
@@ -92,6 +92,8 @@ pub(crate) enum Template {
     ParallelPlanner,
     /// As `parallel-planner`, with a review of each branch.
     ParallelPlannerWithReview,
+    /// Labels on pull requests start agents: workflows of GitHub Actions, and no program.
+    Github,
 }
 
 /// Returns the word that is typed for a choice.

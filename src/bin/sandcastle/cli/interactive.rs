@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{AgentArgs, PromptArgs, SessionArgs, SiteArgs};
+use super::{AgentArgs, BranchArgs, PromptArgs, SessionArgs, SiteArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct InteractiveArgs {
@@ -12,6 +12,8 @@ pub(crate) struct InteractiveArgs {
     pub(crate) prompt: PromptArgs,
     #[command(flatten)]
     pub(crate) session: SessionArgs,
+    #[command(flatten)]
+    pub(crate) branch: BranchArgs,
     #[command(flatten)]
     pub(crate) site: SiteArgs,
 }

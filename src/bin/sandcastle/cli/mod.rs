@@ -8,6 +8,7 @@ mod container;
 mod images;
 mod init;
 mod interactive;
+mod pr;
 mod prompt;
 mod run;
 mod runs;
@@ -25,10 +26,11 @@ pub(crate) use self::container::ContainerArgs;
 pub(crate) use self::images::{DockerCommand, ImageArgs, PodmanCommand};
 pub(crate) use self::init::{InitArgs, SandboxChoice, Template, Tracker, word};
 pub(crate) use self::interactive::InteractiveArgs;
+pub(crate) use self::pr::{PrArgs, PrCommand};
 pub(crate) use self::prompt::PromptArgs;
-pub(crate) use self::run::RunArgs;
+pub(crate) use self::run::{LimitArgs, RunArgs, Strategy};
 pub(crate) use self::runs::RunsCommand;
-pub(crate) use self::site::{SiteArgs, Step};
+pub(crate) use self::site::{BranchArgs, SiteArgs, Step};
 pub(crate) use self::value::BranchChoice;
 pub(crate) use self::workflow::{Picture, WorkflowCommand, WorkflowRunArgs};
 use crate::reporter::Verbosity;
@@ -104,13 +106,20 @@ pub(crate) enum Command {
     /// script.
     #[command(subcommand)]
     Workflow(WorkflowCommand),
+    /// Have an agent work on a pull request on GitHub: look into it, review it, work in feedback, update its branch.
+    ///
+    /// Nothing leaves this machine without `--push` and `--post`. What the agent says is held against the pull request: what is
+    /// not true of it is left out, and told.
+    #[command(subcommand)]
+    Pr(PrCommand),
     /// See what ran, and what runs left that were killed.
     #[command(subcommand)]
     Runs(RunsCommand),
     /// Make the folder `.sandcastle/`: a small Rust program that runs agents on this repository, with its prompts.
     ///
     /// What no flag says is asked for on the terminal; without one, `--agent`, `--sandbox`, `--issue-tracker` and
-    /// `--template` are needed. Nothing that is there already is overwritten, and nothing is written before everything
+    /// `--template` are needed. With `--template github` there is no program: it writes workflows of GitHub Actions by which
+    /// labels on pull requests start agents. Nothing that is there already is overwritten, and nothing is written before everything
     /// was checked. Then `cargo run --manifest-path .sandcastle/Cargo.toml` runs the program.
     Init(Box<InitArgs>),
     /// Build and remove the Docker image that agents work in.

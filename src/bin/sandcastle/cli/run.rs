@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use sandcastle::{Liveness, OutputStrategy};
 
 use super::value::seconds;
-use super::{AgentArgs, PromptArgs, SessionArgs, SiteArgs};
+use super::{AgentArgs, BranchArgs, PromptArgs, SessionArgs, SiteArgs};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("task").required(true).args(["prompt", "prompt_file"]))]
@@ -24,6 +24,19 @@ pub(crate) struct RunArgs {
     /// How the schema reaches the model [default: tag].
     #[arg(long, value_enum, requires = "tag")]
     pub(crate) strategy: Option<Strategy>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    #[command(flatten)]
+    pub(crate) branch: BranchArgs,
+    #[command(flatten)]
+    pub(crate) site: SiteArgs,
+}
+
+/// How far an agent that works alone may go.
+#[derive(Debug, Args)]
+pub(crate) struct LimitArgs {
     /// How many agent processes may run one after the other.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) max_iterations: u32,
@@ -48,10 +61,6 @@ pub(crate) struct RunArgs {
     /// How many tokens the whole run may use, cached ones included [default: no limit].
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<u64>,
-    #[command(flatten)]
-    pub(crate) session: SessionArgs,
-    #[command(flatten)]
-    pub(crate) site: SiteArgs,
 }
 
 #[derive(Debug, Args)]

@@ -12,10 +12,7 @@ const HEADING: &str = "Where the agent works";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
-pub(crate) struct SiteArgs {
-    /// The folder to work in [default: the current one].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
+pub(crate) struct BranchArgs {
     /// Which branch the agent works on: `head` is the one that is checked out, in place; `merge-to-head` is a temporary one
     /// in a worktree, merged when the agent is done; `branch:NAME` is that one, in a worktree.
     #[arg(
@@ -29,6 +26,14 @@ pub(crate) struct SiteArgs {
     /// The revision that the branch of `branch:NAME` begins at if it is not there yet [default: HEAD].
     #[arg(long, value_name = "REV", requires = "branch_strategy")]
     pub(crate) base: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct SiteArgs {
+    /// The folder to work in [default: the current one].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
     /// A file or folder that git does not know, to be copied into a new worktree. May be repeated.
     #[arg(long, value_name = "PATH")]
     pub(crate) copy: Vec<PathBuf>,

@@ -15,12 +15,13 @@ use crate::reporter::{Lines, Reporter, next};
 pub(super) async fn interactive(args: InteractiveArgs, reporter: &Reporter) -> Result<Exit, Failure> {
     let (told, keyboard) = (reporter.clone(), Keyboard::default());
     let token = cancelled_by_signals(keyboard.clone());
-    let options = with_answers(options(&args.agent, &args.prompt, &args.session, &args.site).await?)?
-        .on_event(move |event| {
-            keyboard.notice(event);
-            told.event(event);
-        })
-        .cancel(token);
+    let options =
+        with_answers(options(&args.agent, &args.prompt, &args.session, (&args.branch, &args.site)).await?)?
+            .on_event(move |event| {
+                keyboard.notice(event);
+                told.event(event);
+            })
+            .cancel(token);
     let terminal = AsItWas::now();
     let held = sandcastle::interactive(options).await;
     drop(terminal);

@@ -9,7 +9,7 @@ mod init;
 mod interactive;
 mod options;
 mod output;
-mod questions;
+mod pr;
 mod run;
 mod runs;
 mod schema;
@@ -29,6 +29,7 @@ pub(crate) async fn run(command: Command, reporter: &Reporter) -> Result<Exit, F
         Command::Extract(args) => extract::extract(&args, reporter),
         Command::Schema(command) => schema::schema(&command, reporter),
         Command::Workflow(command) => workflow::workflow(command, reporter).await,
+        Command::Pr(command) => pr::pr(command, reporter).await,
         Command::Runs(command) => runs::runs(command, reporter).await,
         Command::Init(args) => init::init(*args, reporter).await,
         Command::Docker(command) => images::docker(command, reporter).await,

@@ -8,7 +8,10 @@ use sandcastle::sandbox::{Bubblewrap, Network, NoSandbox, SandboxProvider};
 use sandcastle::{BranchStrategy, Hooks, Logging, RunOptions, Timeouts, registry};
 
 use super::container;
-use crate::cli::{AgentArgs, BranchChoice, NetworkChoice, PromptArgs, Sandbox, SessionArgs, SiteArgs, Step};
+use crate::cli::{
+    AgentArgs, BranchArgs, BranchChoice, LimitArgs, NetworkChoice, PromptArgs, Sandbox, SessionArgs,
+    SiteArgs, Step,
+};
 use crate::failure::Failure;
 
 /// Builds options from the flags that all commands with an agent share.
@@ -16,13 +19,40 @@ pub(super) async fn options(
     agent: &AgentArgs,
     prompt: &PromptArgs,
     session: &SessionArgs,
-    site: &SiteArgs,
+    (branch, site): (&BranchArgs, &SiteArgs),
 ) -> Result<RunOptions, Failure> {
     let options = with_prompt(of_agent(agent, site.cwd.as_deref()).await?, prompt);
-    Ok(in_site(in_session(options, session), site))
+    Ok(in_site(in_session(options, session), site).branch_strategy(strategy(branch)))
 }
 
-async fn of_agent(args: &AgentArgs, cwd: Option<&Path>) -> Result<RunOptions, Failure> {
+/// Adds how far an agent that works alone may go.
+pub(super) fn within(mut options: RunOptions, args: &LimitArgs) -> RunOptions {
+    options = options.max_iterations(args.max_iterations);
+    for signal in &args.completion_signal {
+        options = options.completion_signal(signal);
+    }
+    if let Some(limit) = args.idle_timeout {
+        options = options.idle_timeout(limit);
+    }
+    if let Some(sign) = args.liveness {
+        options = options.liveness(sign.into());
+    }
+    if let Some(limit) = args.completion_timeout {
+        options = options.completion_timeout(limit);
+    }
+    if let Some(limit) = args.total_timeout {
+        options = options.total_timeout(limit);
+    }
+    if let Some(dollars) = args.max_cost {
+        options = options.max_cost(dollars);
+    }
+    if let Some(tokens) = args.max_tokens {
+        options = options.max_tokens(tokens);
+    }
+    options
+}
+
+pub(super) async fn of_agent(args: &AgentArgs, cwd: Option<&Path>) -> Result<RunOptions, Failure> {
     let agent = registry::find(&args.agent)?.create(args.model.as_deref().unwrap_or_default())?;
     let sandbox = sandbox(args, cwd).await?;
     let mut options = RunOptions::shared(agent, sandbox);
@@ -86,12 +116,8 @@ fn in_session(mut options: RunOptions, args: &SessionArgs) -> RunOptions {
     options
 }
 
-fn in_site(options: RunOptions, args: &SiteArgs) -> RunOptions {
-    let mut options = options
-        .branch_strategy(strategy(args))
-        .hooks(hooks(args))
-        .timeouts(timeouts(args))
-        .copy_to_worktree(&args.copy);
+pub(super) fn in_site(options: RunOptions, args: &SiteArgs) -> RunOptions {
+    let mut options = options.hooks(hooks(args)).timeouts(timeouts(args)).copy_to_worktree(&args.copy);
     if let Some(cwd) = &args.cwd {
         options = options.cwd(cwd);
     }
@@ -104,7 +130,7 @@ fn in_site(options: RunOptions, args: &SiteArgs) -> RunOptions {
     options
 }
 
-fn strategy(args: &SiteArgs) -> BranchStrategy {
+fn strategy(args: &BranchArgs) -> BranchStrategy {
     let strategy = match &args.branch_strategy {
         BranchChoice::Head => BranchStrategy::head(),
         BranchChoice::MergeToHead => BranchStrategy::merge_to_head(),

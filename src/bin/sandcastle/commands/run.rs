@@ -3,7 +3,7 @@
 use sandcastle::{Error, RunOptions, RunResult, Work};
 use serde_json::{Value, json};
 
-use super::options::options;
+use super::options::{options, within};
 use super::output::spec;
 use super::signals::{Keyboard, cancelled_by_signals};
 use crate::cli::{BranchChoice, RunArgs};
@@ -41,33 +41,12 @@ pub(super) async fn run(args: RunArgs, reporter: &Reporter) -> Result<Exit, Fail
 }
 
 async fn configured(args: &RunArgs) -> Result<RunOptions, Failure> {
-    let mut options = options(&args.agent, &args.prompt, &args.session, &args.site).await?;
-    options = options.max_iterations(args.max_iterations);
-    if let Some(strategy) = args.strategy {
-        options = options.output_strategy(strategy.into());
-    }
-    for signal in &args.completion_signal {
-        options = options.completion_signal(signal);
-    }
-    if let Some(limit) = args.idle_timeout {
-        options = options.idle_timeout(limit);
-    }
-    if let Some(sign) = args.liveness {
-        options = options.liveness(sign.into());
-    }
-    if let Some(limit) = args.completion_timeout {
-        options = options.completion_timeout(limit);
-    }
-    if let Some(limit) = args.total_timeout {
-        options = options.total_timeout(limit);
-    }
-    if let Some(dollars) = args.max_cost {
-        options = options.max_cost(dollars);
-    }
-    if let Some(tokens) = args.max_tokens {
-        options = options.max_tokens(tokens);
-    }
-    Ok(options)
+    let place = (&args.branch, &args.site);
+    let options = within(options(&args.agent, &args.prompt, &args.session, place).await?, &args.limits);
+    Ok(match args.strategy {
+        Some(strategy) => options.output_strategy(strategy.into()),
+        None => options,
+    })
 }
 
 fn described<O>(result: &RunResult<O>, output: &Value) -> Value {
@@ -116,7 +95,7 @@ fn resume(work: &Work, args: &RunArgs) -> Option<String> {
     let session = work.session_id()?;
     let kept = work.preserved_worktree.as_deref();
     let branch = work.branch.as_ref().filter(|_| !work.commits.is_empty());
-    let strategy = match (&args.site.branch_strategy, kept, branch) {
+    let strategy = match (&args.branch.branch_strategy, kept, branch) {
         (BranchChoice::Head, ..) | (_, Some(_), _) => None,
         (BranchChoice::Branch(name), None, _) => Some(format!("branch:{name}")),
         (BranchChoice::MergeToHead, None, Some(branch)) => Some(format!("branch:{branch}")),

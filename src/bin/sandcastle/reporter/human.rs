@@ -24,6 +24,7 @@ pub(super) fn event(event: &RunEvent, verbosity: Verbosity) -> Option<String> {
         RunEvent::StrategyChosen { choice } => {
             format!("  output by `{}`: {}", choice.strategy, choice.reason)
         }
+        RunEvent::ExtractionStarted { .. } => "the work is done; asked for the output".to_owned(),
         RunEvent::IterationStarted { number } => format!("agent process {number}"),
         RunEvent::AttemptFailed {
             number,

@@ -5,6 +5,7 @@ mod human;
 mod json;
 mod lines;
 pub(crate) mod next;
+pub(crate) mod pr;
 pub(crate) mod runs;
 mod steps;
 pub(crate) mod workflow;

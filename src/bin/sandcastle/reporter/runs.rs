@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sandcastle::TurnMode;
 use sandcastle::journal::{
     Cleaned, CleanedItem, LandingState, Outcome, Recovery, Removal, RescuedWork, RunReport, RunState,
 };
@@ -155,6 +156,9 @@ fn describe(run: &RunReport, lines: &mut Lines) {
     if let Some(session) = &run.session {
         lines.add("session", &session.id);
         lines.some("file", session.file.as_ref().map(|file| file.display()));
+    }
+    if run.mode == TurnMode::SpeakOnly {
+        lines.add("work", "done; the agent was asked for the output");
     }
     if let Some(answer) = &run.answer {
         match (&answer.value, &answer.problem) {

@@ -163,6 +163,11 @@ impl ScaffoldAgent {
         self.env
     }
 
+    /// Names the variables with its keys, one of which it needs.
+    pub(crate) fn keys(&self) -> &'static [&'static str] {
+        self.keys
+    }
+
     /// Words the commands that install it on a machine of GitHub Actions.
     pub(super) fn install_on_runner(&self) -> Vec<String> {
         match self.install {

@@ -16,8 +16,10 @@ macro_rules! template {
 /// The template of the workflow, which lies elsewhere.
 pub(super) const WORKFLOW: &str = template!("shared/workflow.yml");
 
+const IGNORED: Entry = (".gitignore", template!("shared/gitignore"));
+
 const ALWAYS: &[Entry] = &[
-    (".gitignore", template!("shared/gitignore")),
+    IGNORED,
     (".env.example", template!("shared/env.example")),
     ("src/agents.rs", template!("shared/agents.rs")),
     ("src/sandbox.rs", template!("shared/sandbox.rs")),
@@ -39,17 +41,23 @@ const STANDARDS: Entry = ("CODING_STANDARDS.md", template!("shared/CODING_STANDA
 
 /// Returns the files of a scaffold, the manifest last: without it there is none.
 pub(super) fn entries(choices: &Choices) -> Vec<Entry> {
+    if choices.template == Template::Github {
+        return [IGNORED].into_iter().chain(of_image(choices)).collect();
+    }
     let mut entries = ALWAYS.to_vec();
     entries.extend(of_template(choices.template));
-    if let Some(recipe) = image_file(choices.sandbox) {
-        entries.push((recipe, template!("shared/image")));
-        entries.push((".dockerignore", template!("shared/dockerignore")));
-    }
+    entries.extend(of_image(choices));
     if choices.tracker == Tracker::Custom {
         entries.push(("SETUP_ISSUE_TRACKER.md", template!("shared/SETUP_ISSUE_TRACKER.md")));
     }
     entries.push(MANIFEST);
     entries
+}
+
+fn of_image(choices: &Choices) -> impl Iterator<Item = Entry> {
+    let entries =
+        |recipe| [(recipe, template!("shared/image")), (".dockerignore", template!("shared/dockerignore"))];
+    image_file(choices.sandbox).map(entries).into_iter().flatten()
 }
 
 fn of_template(template: Template) -> &'static [Entry] {
@@ -76,6 +84,8 @@ fn of_template(template: Template) -> &'static [Entry] {
             IMPLEMENT_ISSUE,
             MERGE,
         ],
+        // It has no program.
+        Template::Github => &[],
         Template::ParallelPlannerWithReview => &[
             ("src/main.rs", template!("parallel-planner-with-review/main.rs")),
             OUTPUTS,

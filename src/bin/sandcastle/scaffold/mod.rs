@@ -3,6 +3,7 @@
 //! The texts are in `files/`, each a template of `minijinja`. Nobody is asked anything here, and no program is started.
 
 pub(crate) mod agents;
+mod automation;
 mod file_list;
 mod place;
 mod project;
@@ -15,7 +16,8 @@ mod trackers;
 use std::path::PathBuf;
 
 pub(crate) use self::agents::ScaffoldAgent;
-pub(crate) use self::place::{Place, write_workflow};
+pub(crate) use self::automation::{labels, workflows};
+pub(crate) use self::place::{Place, add_missing, write_workflow, write_workflows};
 pub(crate) use self::project::install_command;
 pub(crate) use self::render::{LABEL, files, workflow};
 pub(crate) use self::roles::models;
@@ -52,7 +54,7 @@ pub(crate) enum Label {
 /// A file of the scaffold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct File {
-    /// Where it lies below `.sandcastle/`.
+    /// Where it lies below `.sandcastle/`; a workflow, below the root of the repository.
     pub(crate) path: PathBuf,
     pub(crate) content: String,
 }

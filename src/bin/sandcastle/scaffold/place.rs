@@ -13,6 +13,9 @@ use super::file_list::MANIFEST;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
+/// Where GitHub looks for workflows.
+const WORKFLOWS: &str = ".github/workflows";
+
 /// The folder that a scaffold goes into.
 #[derive(Debug)]
 pub(crate) struct Place {
@@ -122,13 +125,66 @@ pub(crate) fn write_workflow(repository: &Path, content: &str) -> Result<Option<
     if path.symlink_metadata().is_ok() {
         return Ok(None);
     }
-    let is_link = |folder: &&str| repository.join(folder).is_symlink();
-    if let Some(link) = [".github", ".github/workflows"].into_iter().find(is_link) {
-        return Err(failed(io::Error::other(format!("`{link}` is a link"))));
-    }
+    check_no_links(repository).map_err(failed)?;
     fs::create_dir_all(path.parent().unwrap_or(repository)).map_err(failed)?;
     write_new(&path, content).map_err(failed)?;
     Ok(Some(relative.to_path_buf()))
+}
+
+/// Writes workflows, or none of them if one of another content is there. Returns those that were written.
+pub(crate) fn write_workflows(repository: &Path, files: &[File]) -> Result<Vec<PathBuf>, Failure> {
+    let folder = repository.join(WORKFLOWS);
+    let failed = |error| Failure::io(format_args!("write `{WORKFLOWS}`"), error);
+    check_no_links(repository).map_err(failed)?;
+    let in_the_way: Vec<String> = files
+        .iter()
+        .filter(|file| is_in_the_way(repository, file))
+        .map(|file| format!("`{}`", file.path.display()))
+        .collect();
+    if !in_the_way.is_empty() {
+        return Err(refused(&folder, &format!("there are {}", in_the_way.join(", ")))
+            .with_hint("move them away and begin again"));
+    }
+    fs::create_dir_all(&folder).map_err(failed)?;
+    add_all(repository, files).map_err(failed)
+}
+
+/// Adds those files to `.sandcastle/` that are not there; whatever is there stays.
+pub(crate) fn add_missing(folder: &Path, files: &[File]) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |error| Failure::io(format_args!("write `{}`", folder.display()), error);
+    match folder.symlink_metadata() {
+        Ok(it) if !it.is_dir() => return Err(refused(folder, "it is not a folder")),
+        _ => fs::create_dir_all(folder).map_err(failed)?,
+    }
+    let missing = files.iter().filter(|file| folder.join(&file.path).symlink_metadata().is_err());
+    add_all(folder, &missing.cloned().collect::<Vec<_>>()).map_err(failed)
+}
+
+/// Writes files that are not there, and takes them away again if one fails. Returns those that were written.
+fn add_all(folder: &Path, files: &[File]) -> io::Result<Vec<PathBuf>> {
+    let (mut added, mut written) = (Vec::new(), Vec::new());
+    for file in files {
+        let path = folder.join(&file.path);
+        if path.exists() {
+            continue;
+        }
+        if let Err(error) = write_new(&path, &file.content) {
+            take_away(&added);
+            return Err(error);
+        }
+        added.push(path);
+        written.push(file.path.clone());
+    }
+    Ok(written)
+}
+
+/// Refuses a folder of workflows that is elsewhere.
+fn check_no_links(repository: &Path) -> io::Result<()> {
+    let is_link = |folder: &&str| repository.join(folder).is_symlink();
+    match [".github", WORKFLOWS].into_iter().find(is_link) {
+        Some(link) => Err(io::Error::other(format!("`{link}` is a link"))),
+        None => Ok(()),
+    }
 }
 
 /// Writes a file that must not be there; nobody ever sees a part of it.

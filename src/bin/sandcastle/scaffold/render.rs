@@ -25,9 +25,9 @@ const DEPENDENCIES: &[&str] = &[
 
 /// Renders every file of a scaffold.
 pub(crate) fn files(choices: &Choices) -> Result<Vec<File>, Failure> {
-    let (environment, values) = (environment()?, values(choices));
+    let values = values(choices);
     let render = |(path, template): (&'static str, &'static str)| {
-        let content = rendered(&environment, path, template, &values)?;
+        let content = rendered(path, template, &values)?;
         Ok(File { path: path.into(), content })
     };
     entries(choices).into_iter().map(render).collect()
@@ -35,16 +35,12 @@ pub(crate) fn files(choices: &Choices) -> Result<Vec<File>, Failure> {
 
 /// Renders the workflow.
 pub(crate) fn workflow(choices: &Choices) -> Result<String, Failure> {
-    rendered(&environment()?, "sandcastle.yml", WORKFLOW, &values(choices))
+    rendered("sandcastle.yml", WORKFLOW, &values(choices))
 }
 
-fn rendered(
-    environment: &Environment<'_>,
-    name: &str,
-    template: &str,
-    values: &Value,
-) -> Result<String, Failure> {
-    environment.render_named_str(name, template, Serde(values)).map_err(|error| {
+/// Renders one template; `name` stands for it in a failure.
+pub(super) fn rendered(name: &str, template: &str, values: &Value) -> Result<String, Failure> {
+    environment()?.render_named_str(name, template, Serde(values)).map_err(|error| {
         // A mistake of ours, and not of whoever runs the command.
         Failure::io(format_args!("render `{name}`"), format_args!("{error:#}"))
     })

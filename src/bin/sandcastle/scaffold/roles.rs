@@ -29,7 +29,7 @@ const MERGER: Role = role("merger", "Brings the branches together.", Strength::S
 
 fn roles(template: Template) -> &'static [Role] {
     match template {
-        Template::Blank | Template::SimpleLoop => &[WORKER],
+        Template::Blank | Template::SimpleLoop | Template::Github => &[WORKER],
         Template::SequentialReviewer => &[IMPLEMENTER, REVIEWER],
         Template::ParallelPlanner => &[PLANNER, IMPLEMENTER, MERGER],
         Template::ParallelPlannerWithReview => &[PLANNER, IMPLEMENTER, REVIEWER, MERGER],

@@ -23,7 +23,7 @@ pub(crate) struct Request {
 /// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The agent's own work: it offers tools and takes the next reply of the script.
+    /// The agent's own work: it offers tools, or goes on with a conversation, and takes the next reply of the script.
     Turn,
     /// A title or the like: a question to the model without tools.
     Aside,
@@ -104,11 +104,17 @@ fn purpose(path: &str, body: &Value) -> Purpose {
         Purpose::Count
     } else if super::wire::Protocol::of(path).is_none() {
         Purpose::Other
-    } else if super::offer::names(body).is_empty() {
+    } else if super::offer::names(body).is_empty() && !goes_on(body) {
         Purpose::Aside
     } else {
         Purpose::Turn
     }
+}
+
+/// Whether the model has said something before: an agent that may only speak offers no tools.
+fn goes_on(body: &Value) -> bool {
+    let lists = ["messages", "input", "contents"].into_iter().filter_map(|key| body[key].as_array());
+    lists.flatten().any(|message| message["role"] == "assistant" || message["role"] == "model")
 }
 
 /// What tools answered in one content of a conversation with Gemini.

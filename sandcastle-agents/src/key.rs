@@ -1,6 +1,6 @@
 //! Keys of services, and other values that must not be shown.
 //!
-//! A key is given by whoever makes a model; nothing here reads the environment. It goes into a header and nowhere else:
+//! A key is given by whoever makes a model or a code host; nothing here reads the environment. It goes into a header and nowhere else:
 //! `Debug` shows a mask, and texts of a service that repeat it are masked before they become a message.
 
 use std::fmt;

@@ -1,4 +1,8 @@
-//! `sandcastle init`: makes the folder `.sandcastle/` of a repository, a small program that runs agents on it.
+//! `sandcastle init`: makes the folder `.sandcastle/` of a repository, a small program that runs agents on it; or, in `github`,
+//! the workflows by which labels on its pull requests start agents.
+
+mod github;
+mod questions;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,9 +11,9 @@ use sandcastle::journal::Runs;
 use sandcastle::sandbox::Program;
 use serde_json::{Value, json};
 
+use self::questions::{Answers, answers};
 use super::images::{built, default_image};
-use super::questions::{Answers, answers};
-use crate::cli::{InitArgs, SandboxChoice, Tracker, word};
+use crate::cli::{InitArgs, SandboxChoice, Template, Tracker, word};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::images::{Engine, Image};
@@ -34,7 +38,6 @@ struct Extras {
 
 pub(super) async fn init(args: InitArgs, reporter: &Reporter) -> Result<Exit, Failure> {
     let runs = Runs::of(&args.place.cwd).await.map_err(|error| Failure::at_entry(&error))?;
-    let place = Place::find(runs.config_dir())?;
     let home = runs.config_dir().parent().unwrap_or(runs.config_dir());
     let source = check(&args)?;
     let image = match &args.image_name {
@@ -44,6 +47,10 @@ pub(super) async fn init(args: InitArgs, reporter: &Reporter) -> Result<Exit, Fa
     let answers = answers(&args).await?;
     agree(&args, &answers)?;
     let choices = choices(&args, &answers, source, &image, home)?;
+    if choices.template == Template::Github {
+        return github::init(&answers, &choices, home, reporter).await;
+    }
+    let place = Place::find(runs.config_dir())?;
     let files = files(&choices)?;
     place.fill(&files)?;
     let extras = extras(&args, &answers, &choices, home, reporter).await?;
@@ -65,7 +72,9 @@ fn check(args: &InitArgs) -> Result<Source, Failure> {
     {
         return Err(Failure::usage(format!("failed to use the model `{}`", model.escape_debug())));
     }
-    if let (Some(sandbox), Some(tracker)) = (args.sandbox, args.issue_tracker) {
+    if args.template == Some(Template::Github) {
+        github::check(args)?;
+    } else if let (Some(sandbox), Some(tracker)) = (args.sandbox, args.issue_tracker) {
         can_apply(args, sandbox, tracker)?;
     }
     Source::new(args.sandcastle_path.as_deref(), args.sandcastle_git.clone(), args.rev.clone())
@@ -73,7 +82,10 @@ fn check(args: &InitArgs) -> Result<Source, Failure> {
 
 /// Refuses flags that mean nothing with what was chosen, now that it is known.
 fn agree(args: &InitArgs, answers: &Answers) -> Result<(), Failure> {
-    can_apply(args, answers.sandbox, answers.tracker)
+    match answers.template {
+        Template::Github => github::check(args),
+        _ => can_apply(args, answers.sandbox, answers.tracker),
+    }
 }
 
 fn can_apply(args: &InitArgs, sandbox: SandboxChoice, tracker: Tracker) -> Result<(), Failure> {
@@ -137,7 +149,7 @@ async fn extras(
         }
     }
     if is_github && answers.create_label {
-        match make_label(home).await {
+        match make_label(home, LABEL, "For agents to work on").await {
             Ok(state) => extras.label = Some(state),
             Err(why) => extras.warnings.push(why),
         }
@@ -165,13 +177,13 @@ fn engine(sandbox: SandboxChoice) -> Option<Engine> {
 }
 
 /// Makes the label on GitHub, with the user's own `gh`.
-async fn make_label(repository: &Path) -> Result<&'static str, String> {
+async fn make_label(repository: &Path, label: &str, about: &str) -> Result<&'static str, String> {
     let gh = Program::new("gh")
-        .args(["label", "create", LABEL, "--color", "F9A825", "--description", "For agents to work on"])
+        .args(["label", "create", label, "--color", "F9A825", "--description", about])
         .env("GH_PROMPT_DISABLED", "1")
         .cwd(repository);
     let failed = |why: &str| {
-        format!("failed to make the label `{LABEL}`: {why}; `gh label create {LABEL}` makes it later")
+        format!("failed to make the label `{label}`: {why}; `gh label create {label}` makes it later")
     };
     match answer(&gh, LABEL_LIMIT).await {
         Ok(ended) if ended.status.success() => Ok("created"),

@@ -1,4 +1,4 @@
-//! How the other side proves who it is: by a certificate that the platform trusts, or one that whoever makes a model does.
+//! How the other side proves who it is: by a certificate that the platform trusts, or one that the caller does.
 //!
 //! The client gets its cryptography handed to it: nothing is installed for the whole process, where it could clash with
 //! what the program around it has installed. There is no way to trust everybody.
@@ -13,14 +13,12 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{CertificateError, ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
-use sandcastle_core::event::FailureKind;
-use sandcastle_core::model::ModelFailure;
 
-use super::client::unusable;
+use super::{Objection, unusable};
 
 /// Certificates are judged as the platform does. Where there are none to judge, none are looked for: a machine without any
 /// can still talk to a server of its own.
-pub(super) fn config(base: &Url, roots: &[Arc<[u8]>]) -> Result<ClientConfig, ModelFailure> {
+pub(super) fn config(base: &Url, roots: &[Arc<[u8]>]) -> Result<ClientConfig, Objection> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let roots = certificates(roots)?;
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -39,7 +37,7 @@ pub(super) fn config(base: &Url, roots: &[Arc<[u8]>]) -> Result<ClientConfig, Mo
 }
 
 /// The certificates that were given, each of which may be several.
-fn certificates(roots: &[Arc<[u8]>]) -> Result<Vec<CertificateDer<'static>>, ModelFailure> {
+fn certificates(roots: &[Arc<[u8]>]) -> Result<Vec<CertificateDer<'static>>, Objection> {
     let mut all = Vec::new();
     for pem in roots {
         let known = all.len();
@@ -53,20 +51,20 @@ fn certificates(roots: &[Arc<[u8]>]) -> Result<Vec<CertificateDer<'static>>, Mod
     Ok(all)
 }
 
-fn no_certificate(problem: &str) -> ModelFailure {
+fn no_certificate(problem: &str) -> Objection {
     let problem = format!("the root certificate that was given cannot be read: {problem}");
-    ModelFailure::new(FailureKind::Request, problem)
+    Objection::to_what_was_given(problem)
         .with_hint("give it as PEM, which begins with `-----BEGIN CERTIFICATE-----`")
 }
 
-fn no_roots(error: &rustls::Error) -> ModelFailure {
+fn no_roots(error: &rustls::Error) -> Objection {
     unusable(error).with_hint(
         "install the certificates of this system (`ca-certificates`), or give one with `root_certificate`",
     )
 }
 
 /// Why the other side is not spoken to, if it is for what it proves, or cannot prove. The next time it would be the same.
-pub(super) fn failure_of(error: &reqwest::Error) -> Option<ModelFailure> {
+pub(crate) fn objection_of(error: &reqwest::Error) -> Option<Objection> {
     let (problem, hint) = match find(error).filter(|_| error.is_connect())? {
         rustls::Error::InvalidCertificate(problem) => distrust(problem),
         rustls::Error::InvalidMessage(_) => (
@@ -75,7 +73,7 @@ pub(super) fn failure_of(error: &reqwest::Error) -> Option<ModelFailure> {
         ),
         _ => return None,
     };
-    Some(ModelFailure::new(FailureKind::Other, problem).with_hint(hint))
+    Some(Objection::new(problem).with_hint(hint))
 }
 
 /// What is wrong with a certificate, and what can be done about it.

@@ -35,15 +35,20 @@ pub(super) async fn answers(args: &InitArgs) -> Result<Answers, Failure> {
         Some(sandbox) => sandbox,
         None => one_of_sandboxes(&working_sandboxes().await)?,
     };
-    let tracker = choice("Where do tasks come from?", args.issue_tracker)?;
+    let tracker = match args.template {
+        Some(Template::Github) => Tracker::GithubIssues,
+        _ => choice("Where do tasks come from?", args.issue_tracker)?,
+    };
     let template = choice("How do agents work together?", args.template)?;
     let create_label = match args.create_label {
+        None if template == Template::Github => yes_or_no("Make the labels that start agents, on GitHub?")?,
         None if tracker == Tracker::GithubIssues => {
             yes_or_no(&format!("Make the label `{LABEL}`, and work only on issues that have it?"))?
         }
         given => given.unwrap_or_default(),
     };
     let build_image = match args.build_image {
+        None if template == Template::Github => false,
         None if image_file(sandbox).is_some() && tracker != Tracker::Custom => {
             yes_or_no("Build the image now?")?
         }
@@ -54,7 +59,7 @@ pub(super) async fn answers(args: &InitArgs) -> Result<Answers, Failure> {
 
 fn without_asking(args: &InitArgs) -> Result<Answers, Failure> {
     let (Some(agent), Some(sandbox), Some(tracker), Some(template)) =
-        (&args.agent, args.sandbox, args.issue_tracker, args.template)
+        (&args.agent, args.sandbox, tracker(args), args.template)
     else {
         return Err(missing(args));
     };
@@ -68,12 +73,17 @@ fn without_asking(args: &InitArgs) -> Result<Answers, Failure> {
     })
 }
 
+/// Returns where tasks come from, as far as it is known: labels on pull requests are GitHub's.
+fn tracker(args: &InitArgs) -> Option<Tracker> {
+    args.issue_tracker.or((args.template == Some(Template::Github)).then_some(Tracker::GithubIssues))
+}
+
 /// Names what nobody can be asked for.
 fn missing(args: &InitArgs) -> Failure {
     let flags = [
         ("--agent", args.agent.is_none()),
         ("--sandbox", args.sandbox.is_none()),
-        ("--issue-tracker", args.issue_tracker.is_none()),
+        ("--issue-tracker", tracker(args).is_none()),
         ("--template", args.template.is_none()),
     ];
     let missing: Vec<String> =

@@ -1,0 +1,37 @@
+//! How a run works on the branch, and whether what it merged is whole.
+
+use std::collections::BTreeSet;
+
+use super::Checkout;
+use crate::error::Result;
+use crate::worktree::BranchStrategy;
+
+impl Checkout {
+    /// Returns the branch strategy by which a run works on the branch: in place where it is checked out in the folder, else in a
+    /// worktree of its own.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`](crate::ErrorKind::Git) when it cannot be read what is checked out.
+    pub async fn strategy(&self) -> Result<BranchStrategy> {
+        match self.is_checked_out().await? {
+            true => Ok(BranchStrategy::head()),
+            false => Ok(BranchStrategy::branch(self.branch.as_str())),
+        }
+    }
+
+    /// Returns those of these files in which a merge has left the marks of a conflict: they are in the branch as it is now, and
+    /// neither where it began nor in the base.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`](crate::ErrorKind::Git) when git fails.
+    pub async fn unresolved(&self, paths: &[String]) -> Result<Vec<String>> {
+        let tip = self.tip().await?;
+        let marked = self.repository.marked_files(&tip, paths).await?;
+        let mut before: BTreeSet<String> = BTreeSet::new();
+        if !marked.is_empty() {
+            before.extend(self.repository.marked_files(&self.start, paths).await?);
+            before.extend(self.repository.marked_files(&self.base, paths).await?);
+        }
+        Ok(marked.into_iter().filter(|path| !before.contains(path)).collect())
+    }
+}

@@ -1,0 +1,168 @@
+//! `sandcastle pr`: has an agent work on a pull request, writes down what came of it, and pushes and posts it if that is asked
+//! for.
+
+mod place;
+mod token;
+
+use sandcastle::forges::GitHub;
+use sandcastle::review::{PullRequestOutput, PullRequestResult, PullRequestRun, ResultFiles};
+use sandcastle::{CancellationToken, Error, ErrorKind, Result as LibraryResult};
+use serde::Serialize;
+
+use self::place::Results;
+use self::token::GitHubToken;
+use super::options::{in_site, of_agent, within};
+use super::signals::{Keyboard, cancelled_by_signals};
+use crate::cli::{PrArgs, PrCommand};
+use crate::exit::Exit;
+use crate::failure::{Failure, Next};
+use crate::reporter::{Reporter, next, pr as words};
+
+/// Whether the commits are pushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Commits {
+    Stay,
+    Pushed,
+}
+
+pub(super) async fn pr(command: PrCommand, reporter: &Reporter) -> Result<Exit, Failure> {
+    let commits = |push| if push { Commits::Pushed } else { Commits::Stay };
+    match command {
+        PrCommand::Explore(args) => work(&args, Commits::Stay, PullRequestRun::explore, reporter).await,
+        PrCommand::Review(args) => work(&args.pr, commits(args.push), PullRequestRun::review, reporter).await,
+        PrCommand::Implement(args) => {
+            work(&args.pr, commits(args.push), PullRequestRun::implement, reporter).await
+        }
+        PrCommand::UpdateBranch(args) => {
+            work(&args.pr, commits(args.push), PullRequestRun::update_branch, reporter).await
+        }
+    }
+}
+
+/// Does one kind of work. Whatever fails after the arguments were right is written down beside the results.
+async fn work<T: PullRequestOutput + Serialize>(
+    args: &PrArgs,
+    commits: Commits,
+    kind: impl AsyncFnOnce(PullRequestRun) -> LibraryResult<PullRequestResult<T>>,
+    reporter: &Reporter,
+) -> Result<Exit, Failure> {
+    let stop = cancelled_by_signals(Keyboard::default());
+    let run = configured(args, commits, reporter, &stop).await?;
+    let results = Results::open(args)?;
+    let done = async {
+        let mut done = kind(run).await.map_err(|error| failed(&error, args))?;
+        results.folder.write(&done.files()?)?;
+        match stop.run_until_cancelled(deliver(&mut done, args, commits)).await {
+            Some(delivered) => delivered.map(|()| done),
+            None => Err(Failure::cancelled(
+                "deliver the results: it was interrupted, and what was being sent may have arrived",
+            )),
+        }
+    };
+    match done.await {
+        Ok(done) => {
+            let shown = words::Shown { done: &done, folder: results.folder.path(), remote: &args.remote };
+            reporter.result(&shown.described(), &shown.summary())?;
+            Ok(Exit::Done)
+        }
+        Err(failure) => Err(written(failure, &results)),
+    }
+}
+
+/// Pushes and posts what is asked for.
+async fn deliver<T: PullRequestOutput>(
+    done: &mut PullRequestResult<T>,
+    args: &PrArgs,
+    commits: Commits,
+) -> Result<(), Failure> {
+    let failed = |error: Error| failed(&error, args);
+    if commits == Commits::Pushed {
+        done.push().await.map_err(failed)?;
+    }
+    if args.post {
+        done.post().await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+async fn configured(
+    args: &PrArgs,
+    commits: Commits,
+    reporter: &Reporter,
+    stop: &CancellationToken,
+) -> Result<PullRequestRun, Failure> {
+    let token = GitHubToken::find(args.token_env.as_deref())?;
+    token.check_variables(&args.agent.env)?;
+    let cwd = args.site.cwd.as_deref();
+    let repository = place::repository(args).await?;
+    let mut github = GitHub::new(&repository.name).base_url(&repository.api).system_proxies();
+    let mut options =
+        token.hidden(within(in_site(of_agent(&args.agent, cwd).await?, &args.site), &args.limits));
+    for (key, value) in &args.args {
+        options = options.prompt_arg(key, value);
+    }
+    if let Some(strategy) = args.strategy {
+        options = options.output_strategy(strategy.into());
+    }
+    let told = reporter.clone();
+    let options = options.on_event(move |event| told.event(event)).cancel(stop.clone());
+    if let Some(token) = token.value() {
+        github = github.token(token);
+    }
+    reporter.progress(&format!("reads #{} of {}", args.number, repository.name));
+    Ok(with_flags(PullRequestRun::new(github, args.number, options), args, commits, &token))
+}
+
+/// Adds what flags say of the pull request.
+fn with_flags(
+    mut run: PullRequestRun,
+    args: &PrArgs,
+    commits: Commits,
+    token: &GitHubToken,
+) -> PullRequestRun {
+    run = run.remote(&args.remote);
+    if let Some(token) = token.value() {
+        run = run.git_token(token);
+    }
+    if let Some(file) = &args.prompt_file {
+        run = run.prompt_file(file);
+    }
+    if let Some(remote) = &args.push_remote {
+        run = run.push_remote(remote);
+    }
+    if let Some(branch) = &args.branch {
+        run = run.branch(branch);
+    }
+    if args.allow_untrusted {
+        run = run.allow_untrusted();
+    }
+    if commits == Commits::Pushed {
+        run = run.for_push();
+    }
+    run
+}
+
+/// Adds to a failure what there is to look at.
+fn failed(error: &Error, args: &PrArgs) -> Failure {
+    let run = error.work().and_then(|work| work.run_id.as_ref());
+    let show = run.map(|run| next::show(run.as_str(), args.site.cwd.as_deref()));
+    let failure = Failure::of_run(error, &Next { show, resume: None });
+    match error.kind() {
+        // A remote was asked by then.
+        ErrorKind::Git => Failure { exit: Exit::Failed, ..failure },
+        _ => failure,
+    }
+}
+
+/// Writes a failure down beside the results.
+fn written(failure: Failure, results: &Results) -> Failure {
+    let path = results.folder.path().to_string_lossy();
+    let note = match results.folder.write(&ResultFiles::of_failure(&failure.text)) {
+        Ok(()) => format!("  results   {path}"),
+        Err(error) => format!("  failed to {error}"),
+    };
+    let text = format!("{}\n{note}", failure.text);
+    let mut beside = failure.beside;
+    beside.insert("output_dir".into(), path.into());
+    Failure { text, beside, ..failure }
+}

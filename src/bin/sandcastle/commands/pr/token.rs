@@ -1,0 +1,85 @@
+//! The token for GitHub: found in the environment, and kept from agents.
+//!
+//! It is in no argument, is masked where things are shown, and whatever variable it was in is empty for everything that runs inside,
+//! no matter by which way it would have got there. An agent without a sandbox can still read what its user can, such as the
+//! memory of the user's processes: that is what sandboxes are for.
+
+use sandcastle::RunOptions;
+
+use super::super::options::variable;
+use crate::failure::Failure;
+
+/// The variables that programs for GitHub look into.
+const USUAL: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
+
+/// A token, if there is one, and the variables that it may be in.
+#[derive(Debug)]
+pub(super) struct GitHubToken {
+    value: Option<Value>,
+    variables: Vec<String>,
+}
+
+/// A value that `Debug` does not show.
+struct Value(String);
+
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl GitHubToken {
+    /// Looks into the variable that was named, or into the usual ones.
+    ///
+    /// # Errors
+    /// When the one that was named has no token.
+    pub(super) fn find(named: Option<&str>) -> Result<Self, Failure> {
+        let value = match named {
+            Some(name) => Some(
+                read(name)?.ok_or_else(|| failed(name, "there is no such variable in the environment"))?,
+            ),
+            None => USUAL.into_iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().next(),
+        };
+        let mut variables: Vec<String> = USUAL.map(str::to_owned).to_vec();
+        variables.extend(named.map(str::to_owned).filter(|name| !USUAL.contains(&name.as_str())));
+        Ok(Self { value: value.map(Value), variables })
+    }
+
+    pub(super) fn value(&self) -> Option<&str> {
+        self.value.as_ref().map(|value| value.0.as_str())
+    }
+
+    /// Refuses to hand it to the agent by name.
+    pub(super) fn check_variables(&self, given: &[String]) -> Result<(), Failure> {
+        let is_ours = |given: &&String| {
+            let name = given.split_once('=').map_or(given.as_str(), |(name, _)| name);
+            self.variables.iter().any(|variable| variable == name)
+        };
+        match given.iter().find(is_ours) {
+            None => Ok(()),
+            Some(given) => {
+                let name = given.split('=').next().unwrap_or(given);
+                Err(Failure::usage(format!("failed to give `{name}` to the agent: it is kept from agents here"))
+                    .with_hint("what is posted and pushed is checked first, and an agent with a token could do both alone"))
+            }
+        }
+    }
+
+    /// Keeps it from agents, logs and errors.
+    pub(super) fn hidden(&self, options: RunOptions) -> RunOptions {
+        let options = self.variables.iter().fold(options, |options, name| options.env(name, ""));
+        match self.value() {
+            Some(token) => options.secret(token),
+            None => options,
+        }
+    }
+}
+
+fn read(name: &str) -> Result<Option<String>, Failure> {
+    let value = variable(name).filter(|value| !value.is_empty());
+    value.map(|value| value.into_string().map_err(|_| failed(name, "its value is not UTF-8"))).transpose()
+}
+
+fn failed(name: &str, why: &str) -> Failure {
+    Failure::usage(format!("failed to read the token in `{name}`: {why}"))
+}

@@ -1,0 +1,91 @@
+//! The token: where it is looked for, and everywhere that it does not get to.
+
+use serde_json::json;
+
+use super::{Yard, report};
+use crate::support::desk::json_of;
+use crate::support::github::TOKEN;
+
+/// An agent that writes down what it sees of its environment.
+fn spy() -> serde_json::Value {
+    json!([
+        { "steps": [
+            { "shell": "env >\"$HOME/seen\"" },
+            { "shell": "echo GH_TOKEN is $GH_TOKEN and GITHUB_TOKEN is $GITHUB_TOKEN." },
+            { "say": "I looked." },
+        ] },
+        report(&json!({ "comment": "x" })),
+    ])
+}
+
+#[tokio::test]
+async fn the_token_gets_to_no_agent_by_any_way() {
+    let yard = Yard::new().await;
+    // What the repository's file of variables asks for is no way either.
+    yard.desk.repository.write(".sandcastle/.env", "GH_TOKEN=\nGITHUB_TOKEN=\nMINE=\n").unwrap();
+    let both = [("GH_TOKEN".to_owned(), TOKEN.to_owned()), ("MINE".to_owned(), TOKEN.to_owned())];
+    let ended = yard.command("explore", &spy(), &["--token-env", "MINE", "-v"]).environment(both).run();
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let seen = std::fs::read_to_string(yard.desk.home.path().join("seen")).unwrap();
+    assert!(seen.contains("PATH=") && !seen.contains(TOKEN), "{seen}");
+    for empty in ["GH_TOKEN=\n", "GITHUB_TOKEN=\n", "MINE=\n"] {
+        assert!(seen.contains(empty), "{empty} {seen}");
+    }
+    assert!(!ended.stdout.contains(TOKEN) && !ended.stderr.contains(TOKEN), "{ended:?}");
+    let logs = yard.desk.repository.path().join(".sandcastle");
+    let mut folders = vec![logs, yard.results()];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+                    assert!(!text.contains(TOKEN), "{}: {text}", path.display());
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_in_one_of_two_variables_or_in_the_one_that_is_named() {
+    let yard = Yard::new().await;
+    for (variables, args) in [
+        (&[("GITHUB_TOKEN", ""), ("GH_TOKEN", TOKEN)][..], &[][..]),
+        (&[("GITHUB_TOKEN", TOKEN), ("GH_TOKEN", "wrong")], &[]),
+        (&[("GITHUB_TOKEN", "wrong"), ("MINE", TOKEN)], &["--token-env", "MINE"]),
+    ] {
+        let variables = variables.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let ended = yard.command("explore", &spy(), args).environment(variables).run();
+        assert_eq!(ended.code(), Some(0), "{args:?}: {ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_is_missing_or_handed_on_is_refused_by_name() {
+    let yard = Yard::new().await;
+    let own = format!("GH_TOKEN={TOKEN}");
+    for args in [
+        &["--token-env", "NOT_SET"][..],
+        &["--env", "GITHUB_TOKEN"],
+        &["--env", &own],
+        &["--token-env", "A=B"],
+    ] {
+        let ended = yard.play("explore", &spy(), args);
+        assert_eq!(ended.code(), Some(2), "{args:?}: {ended:?}");
+        assert!(!ended.stdout.contains(TOKEN), "{ended:?}");
+    }
+    assert!(!yard.results().exists(), "nothing was begun");
+    assert_eq!(yard.server.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_told_and_not_shown() {
+    let yard = Yard::new().await;
+    let wrong = [("GITHUB_TOKEN".to_owned(), "ghp_wrong".to_owned())];
+    let ended = yard.command("explore", &spy(), &[]).environment(wrong).run();
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    assert_eq!(json_of(&ended)["error"]["kind"], "forge");
+    assert!(!ended.stdout.contains("ghp_wrong"), "{ended:?}");
+    assert!(yard.result("failure_reason.txt").contains("token"), "{}", yard.result("failure_reason.txt"));
+}

@@ -1,0 +1,7 @@
+//! Pull requests: what agents report, what of it is kept, and what is written down.
+
+mod files;
+mod flow;
+mod github;
+mod outputs;
+mod trust;

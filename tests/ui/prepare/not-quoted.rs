@@ -1,0 +1,11 @@
+use sandcastle::AgentOutput;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema, AgentOutput)]
+#[output(tag = "result", prepare = tidy)]
+struct Report {
+    title: String,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use sandcastle::AgentOutput;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema, AgentOutput)]
+#[output(tag = "result", prepare = "tidy")]
+struct Report {
+    title: String,
+}
+
+fn tidy(value: &mut serde_json::Value) -> bool {
+    value.is_object()
+}
+
+fn main() {}
