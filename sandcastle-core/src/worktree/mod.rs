@@ -29,6 +29,7 @@ pub(crate) use self::holder::Holder;
 pub(crate) use self::land::Outlook;
 pub(crate) use self::land::{Landed, Landing};
 pub(crate) use self::lock::{Attempt, Lock};
+#[cfg(feature = "workflow")]
 pub(crate) use self::names::{checked_branch, checked_revision};
 pub(crate) use self::opening::{GATE_LIMIT, is_unfinished};
 pub(crate) use self::place::{Closed, Fate, Place};
