@@ -117,7 +117,7 @@ async fn a_typed_agent_is_told_the_shape_and_corrected_once() {
         problems,
         [[
             "output.severity must be one of low, high",
-            "output.confidence: expected number, got string \"very\""
+            "output.confidence must be a number, got string \"very\""
         ]]
     );
     assert_eq!(result.step("sort").unwrap().rejected, [problems[0].join("; ")]);
@@ -127,7 +127,7 @@ async fn a_typed_agent_is_told_the_shape_and_corrected_once() {
     assert_eq!(
         error.to_string(),
         "run the workflow `sort`: the step `sort` did not match output_schema after 1 retry: output.severity \
-         must be one of low, high; output.confidence: expected number, got string \"very\""
+         must be one of low, high; output.confidence must be a number, got string \"very\""
     );
     assert!(error.structured_output().is_some() && error.workflow_failure().is_some());
 }
