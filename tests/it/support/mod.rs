@@ -6,6 +6,7 @@
 pub(crate) mod desk;
 pub(crate) mod engines;
 pub(crate) mod github;
+pub(crate) mod loopback;
 pub(crate) mod model_server;
 pub(crate) mod process;
 pub(crate) mod processes;

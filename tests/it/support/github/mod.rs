@@ -18,16 +18,14 @@ mod rest;
 mod scene;
 
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use sandcastle::forges::GitHub;
-use tokio::sync::oneshot;
 
 pub(crate) use self::exchange::{Reply, Request};
 pub(crate) use self::rest::Posted;
 pub(crate) use self::scene::Scene;
+use super::loopback::{Loopback, Port};
 
 /// The token that the server knows.
 pub(crate) const TOKEN: &str = "ghp_loopbackTokenOfATest0123456789abcdef";
@@ -41,31 +39,24 @@ pub(crate) const NUMBER: u64 = 12;
 /// A running server. One per test; dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct GitHubServer {
-    address: SocketAddr,
     hub: Arc<Hub>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<thread::JoinHandle<()>>,
+    loopback: Loopback,
 }
 
 impl GitHubServer {
     /// Starts a server with this pull request.
     pub(crate) fn start(scene: Scene) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port on loopback");
-        let address = listener.local_addr().expect("a bound listener has an address");
-        listener.set_nonblocking(true).expect("tokio wants listeners that do not block");
-        let hub = Arc::new(Hub::new(scene, format!("http://{address}")));
-        let (stop, stopped) = oneshot::channel();
+        let port = Port::free();
+        let hub = Arc::new(Hub::new(scene, port.url()));
         let serving = Arc::clone(&hub);
-        let thread = thread::Builder::new()
-            .name("github server".to_owned())
-            .spawn(move || http::serve(listener, serving, stopped))
-            .expect("a thread for the server");
-        Self { address, hub, stop: Some(stop), thread: Some(thread) }
+        let loopback =
+            port.serve("GitHub server", move |request| http::answer(request, Arc::clone(&serving)));
+        Self { hub, loopback }
     }
 
     /// The address of the REST interface.
     pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.loopback.url()
     }
 
     /// The repository, with the token.
@@ -98,19 +89,6 @@ impl GitHubServer {
     /// What was said, in the order of arrival.
     pub(crate) fn posted(&self) -> Vec<Posted> {
         self.hub.state().posted.clone()
-    }
-}
-
-impl Drop for GitHubServer {
-    fn drop(&mut self) {
-        // The receiver is gone only if the thread already ended, and then there is nothing to stop.
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
-        if let Some(thread) = self.thread.take() {
-            let ended = thread.join();
-            assert!(ended.is_ok() || thread::panicking(), "the GitHub server panicked");
-        }
     }
 }
 

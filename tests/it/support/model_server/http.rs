@@ -1,56 +1,26 @@
-//! The HTTP side: accepts connections, records requests, sends what the protocols made of the replies.
+//! The HTTP side: records requests, sends what the protocols made of the replies.
 
-use std::convert::Infallible;
 use std::io;
-use std::net::TcpListener;
 use std::sync::Arc;
 
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
 use super::ledger::Ledger;
 use super::reply::{Delivery, Raw};
 use super::request::{Purpose, Request};
 use super::wire::{Answer, Ending, Protocol, Stream};
-
-type Body = Either<Full<Bytes>, Channel<Bytes, io::Error>>;
-
-/// Serves until told to stop. Whatever is still open then is closed with the runtime.
-pub(super) fn serve(listener: TcpListener, ledger: Arc<Ledger>, stopped: oneshot::Receiver<()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        tokio::select! {
-            never = accept(listener, ledger) => match never {},
-            // An error is a server that was dropped without a word: a stop as well.
-            _ = stopped => {}
-        }
-    });
-}
-
-async fn accept(listener: TcpListener, ledger: Arc<Ledger>) -> Infallible {
-    let listener = tokio::net::TcpListener::from_std(listener).expect("a listener that does not block");
-    loop {
-        let (connection, _) = listener.accept().await.expect("a connection");
-        let ledger = Arc::clone(&ledger);
-        let service = service_fn(move |request| answer(request, Arc::clone(&ledger)));
-        tokio::spawn(async move {
-            // An error is a client that went away or a reply that was scripted to fail.
-            let _ = hyper::server::conn::http1::Builder::new()
-                .serve_connection(TokioIo::new(connection), service)
-                .await;
-        });
-    }
-}
+use crate::support::loopback::Body;
 
 /// Answers one request. An error closes the connection without an answer.
-async fn answer(request: hyper::Request<Incoming>, ledger: Arc<Ledger>) -> io::Result<Response<Body>> {
+pub(super) async fn answer(
+    request: hyper::Request<Incoming>,
+    ledger: Arc<Ledger>,
+) -> io::Result<Response<Body>> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
     let request = Request::new(&parts, &body);

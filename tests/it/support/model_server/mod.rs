@@ -21,17 +21,15 @@ mod reply;
 mod request;
 mod wire;
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-
-use tokio::sync::oneshot;
 
 use self::ledger::{Audience, Ledger};
 pub(crate) use self::police::Law;
 pub(crate) use self::reply::Reply;
 pub(crate) use self::request::Request;
+use super::loopback::{Loopback, Port};
 
 /// How long a test waits for a request before it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,10 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A running server. One per test; dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct ModelServer {
-    address: SocketAddr,
     ledger: Arc<Ledger>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<thread::JoinHandle<()>>,
+    loopback: Loopback,
 }
 
 impl ModelServer {
@@ -61,24 +57,15 @@ impl ModelServer {
     }
 
     fn with(audience: Audience, replies: impl IntoIterator<Item = Reply>) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port on loopback");
-        let address = listener.local_addr().expect("a bound listener has an address");
-        listener.set_nonblocking(true).expect("tokio wants listeners that do not block");
         let ledger = Arc::new(Ledger::new(audience, replies));
-        let (stop, stopped) = oneshot::channel();
-        let thread = thread::Builder::new()
-            .name("model server".to_owned())
-            .spawn({
-                let ledger = Arc::clone(&ledger);
-                move || http::serve(listener, ledger, stopped)
-            })
-            .expect("a thread for the server");
-        Self { address, ledger, stop: Some(stop), thread: Some(thread) }
+        let serving = Arc::clone(&ledger);
+        let answer = move |request| http::answer(request, Arc::clone(&serving));
+        Self { ledger, loopback: Port::free().serve("model server", answer) }
     }
 
     /// The address without a path, as Anthropic's clients want it.
     pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.loopback.url()
     }
 
     /// Every request so far, in the order of arrival.
@@ -108,19 +95,6 @@ impl ModelServer {
                 self.turns().len()
             );
             thread::sleep(Duration::from_millis(10));
-        }
-    }
-}
-
-impl Drop for ModelServer {
-    fn drop(&mut self) {
-        // The receiver is gone only if the thread already ended, and then there is nothing to stop.
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
-        if let Some(thread) = self.thread.take() {
-            let ended = thread.join();
-            assert!(ended.is_ok() || thread::panicking(), "the model server panicked");
         }
     }
 }
