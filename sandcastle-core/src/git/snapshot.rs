@@ -76,6 +76,11 @@ async fn add_files(git: &Git, top: &Path, repositories: &mut Vec<PathBuf>) -> Re
         paths.extend_from_slice(path);
         paths.push(0);
     }
+    enter(git, top, gone, here).await
+}
+
+/// Takes paths out of an index and brings others into it as they are; each ends with a NUL.
+pub(super) async fn enter(git: &Git, top: &Path, gone: Vec<u8>, here: Vec<u8>) -> Result<()> {
     // What is gone goes first: a file may stand where a folder was.
     for (how, paths) in [("--force-remove", gone), ("--add", here)] {
         if paths.is_empty() {

@@ -14,7 +14,7 @@ use self::answer::Answer;
 use self::request::StrictTools;
 use super::endpoint::{Call, Endpoint, Wire, provider};
 use super::http::{Framing, KeyHeader, Service};
-use crate::key::ApiKey;
+use super::key::ApiKey;
 
 /// The version of the API that is spoken.
 const VERSION: &str = "2023-06-01";

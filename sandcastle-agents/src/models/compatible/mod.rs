@@ -9,8 +9,8 @@ use sandcastle_core::output::lower::Dialect;
 use super::capabilities::{Capabilities, Official};
 use super::endpoint::{Bill, Call, Endpoint, Wire, provider};
 use super::http::{ErrorBody, Framing, KeyHeader, Service};
+use super::key::ApiKey;
 use super::openai::{Accent, Answer, PATH, body, refine};
-use crate::key::ApiKey;
 
 /// A model behind a server that speaks OpenAI's chat completions.
 ///

@@ -13,7 +13,7 @@ use sandcastle_core::model::{ModelFailure, ModelRequest};
 use self::answer::Answer;
 use super::endpoint::{Call, Endpoint, Wire, provider};
 use super::http::{ErrorBody, Framing, KeyHeader, Service};
-use crate::key::ApiKey;
+use super::key::ApiKey;
 
 /// What of a model's name does not stand in a path as it is.
 const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');

@@ -12,7 +12,7 @@ use sandcastle_core::model::{ModelFailure, ModelRequest};
 use self::answer::Answer;
 use super::endpoint::{Call, Endpoint, Wire, provider};
 use super::http::{ErrorBody, Framing, KeyHeader, Service};
-use crate::key::ApiKey;
+use super::key::ApiKey;
 
 /// A model that Ollama runs, on this machine unless it is said otherwise.
 ///

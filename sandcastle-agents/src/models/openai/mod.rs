@@ -16,7 +16,7 @@ pub(crate) use self::failure::{kind_of, refine};
 pub(crate) use self::request::body;
 use super::endpoint::{Call, Endpoint, Wire, provider};
 use super::http::{ErrorBody, Framing, KeyHeader, Service};
-use crate::key::ApiKey;
+use super::key::ApiKey;
 
 /// Where both of OpenAI's APIs are.
 pub(crate) const ADDRESS: &str = "https://api.openai.com/v1";

@@ -13,8 +13,8 @@ use self::request::Replay;
 use super::capabilities::{Official, Thoughts, thoughts};
 use super::endpoint::{Call, Endpoint, Wire, provider};
 use super::http::{ErrorBody, Framing, KeyHeader, Service};
+use super::key::ApiKey;
 use super::openai::{ADDRESS, refine};
-use crate::key::ApiKey;
 
 /// A model of OpenAI, over the Responses API.
 ///

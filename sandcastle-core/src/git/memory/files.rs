@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::borrowed::Borrowed;
 use crate::git::command::{Git, path_from};
-use crate::git::{Repository, read_bounded};
+use crate::git::{Repository, read_bounded, snapshot};
 
 /// Files are taken as they are, whatever the repository says of them. An encoding cannot be refused, only left unsaid.
 const ATTRIBUTES: &str = "* -text -filter -ident !working-tree-encoding !eol !crlf\n";
@@ -218,26 +218,11 @@ impl Candidates {
 
     /// Brings them into an index, whatever stood there in their places.
     async fn enter(&self, git: &Git, top: &Path) -> Result<()> {
-        // What is taken for clean would not be read; and a file may stand where a folder was.
-        for (how, paths) in [
-            ("--force-remove", self.gone.iter().chain(&self.here).collect::<Vec<_>>()),
-            ("--add", self.here.iter().collect()),
-        ] {
-            let input: Vec<u8> = paths
-                .iter()
-                .flat_map(|path| [path.as_os_str().as_bytes(), b"\0"])
-                .flatten()
-                .copied()
-                .collect();
-            if input.is_empty() {
-                continue;
-            }
-            let answer = git.feed(["update-index", how, "-z", "--stdin"], input).await?;
-            if !answer.is_success() {
-                return Err(answer.refused("read the changed files", top));
-            }
-        }
-        Ok(())
+        let ended = |path: &PathBuf| [path.as_os_str().as_bytes(), b"\0"].concat();
+        let here: Vec<u8> = self.here.iter().flat_map(ended).collect();
+        // What is taken for clean would not be read, so it is taken out as well.
+        let gone = self.gone.iter().flat_map(ended).chain(here.iter().copied()).collect();
+        snapshot::enter(git, top, gone, here).await
     }
 }
 
