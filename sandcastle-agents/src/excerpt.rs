@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 
 use sandcastle_core::event::AgentEvent;
+#[cfg(any(feature = "github", feature = "models"))]
+use sandcastle_core::secret::{MASK, Secrets};
 
 /// The longest piece of an unknown line that is kept, in bytes.
 const UNKNOWN: usize = 2000;
@@ -21,6 +23,16 @@ pub(crate) fn cut(text: &str, limit: usize) -> &str {
 /// Cuts a message for a person and drops the white space around it.
 pub(crate) fn message(text: &str) -> String {
     cut(text.trim(), MESSAGE).to_owned()
+}
+
+/// Puts a mask over every one of `secrets` in a text of which nobody knows what it repeats.
+#[cfg(any(feature = "github", feature = "models"))]
+pub(crate) fn masked<'s>(text: &str, secrets: impl Iterator<Item = &'s str>) -> String {
+    match Secrets::declared(secrets) {
+        Ok(secrets) => secrets.mask(text).into_owned(),
+        // There are too many to look for: rather no text than one that shows a secret.
+        Err(_) => MASK.to_owned(),
+    }
 }
 
 /// Words on one line, without what a terminal would take for a command.

@@ -19,8 +19,6 @@ mod free_hand;
 mod gemini;
 mod http_status;
 mod json;
-#[cfg(any(feature = "github", feature = "models"))]
-mod key;
 #[cfg(feature = "models")]
 pub mod models;
 mod native;

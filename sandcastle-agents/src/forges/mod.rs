@@ -5,4 +5,3 @@
 mod github;
 
 pub use self::github::GitHub;
-pub use crate::key::ApiKey;

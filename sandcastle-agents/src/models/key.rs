@@ -1,12 +1,12 @@
 //! Keys of services, and other values that must not be shown.
 //!
-//! A key is given by whoever makes a model or a code host; nothing here reads the environment. It goes into a header and nowhere else:
+//! A key is given by whoever makes a model; nothing here reads the environment. It goes into a header and nowhere else:
 //! `Debug` shows a mask, and texts of a service that repeat it are masked before they become a message.
 
 use std::fmt;
 use std::sync::Arc;
 
-use sandcastle_core::secret::{MASK, Secrets};
+use sandcastle_core::secret::MASK;
 
 /// A key of a service. It is never shown.
 ///
@@ -40,14 +40,5 @@ impl From<String> for ApiKey {
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ApiKey({MASK})")
-    }
-}
-
-/// Puts a mask over every one of `keys` in a text of which nobody knows what it repeats.
-pub(crate) fn mask<'k>(text: &str, keys: impl Iterator<Item = &'k ApiKey>) -> String {
-    match Secrets::declared(keys.map(ApiKey::reveal)) {
-        Ok(secrets) => secrets.mask(text).into_owned(),
-        // There are too many to look for: rather no text than one that shows a key.
-        Err(_) => MASK.to_owned(),
     }
 }

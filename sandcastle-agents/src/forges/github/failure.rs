@@ -7,12 +7,12 @@ use std::fmt;
 use http::HeaderMap;
 use jiff::Timestamp;
 use octocrab::GitHubError;
+use sandcastle_core::secret::Token;
 use sandcastle_core::{Error, ErrorKind};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::excerpt::{cut, one_line};
-use crate::key::{self, ApiKey};
+use crate::excerpt::{cut, masked, one_line};
 use crate::transport::{Objection, Subject};
 
 /// The most bytes of a message.
@@ -98,8 +98,10 @@ impl Failure {
     }
 
     /// The error of a caller who asked for `what`, a fragment that completes "failed to ...".
-    pub(super) fn into_error(self, what: &str, intent: Intent, token: Option<&ApiKey>) -> Error {
-        let shown = |text: &str| cut(&key::mask(&one_line(text), token.into_iter()), MAX_MESSAGE).to_owned();
+    pub(super) fn into_error(self, what: &str, intent: Intent, token: Option<&Token>) -> Error {
+        let shown = |text: &str| {
+            cut(&masked(&one_line(text), token.map(Token::reveal).into_iter()), MAX_MESSAGE).to_owned()
+        };
         let mut error = Error::new(self.kind, shown(&format!("{what}: {}", self.words)));
         if intent == Intent::Write && self.fate == Fate::Unknown {
             error = error.with_hint("it may have arrived: look at the pull request before it is said again");

@@ -12,11 +12,11 @@ use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body_util::BodyExt;
 use octocrab::OctoBody;
 use reqwest::Url;
+use sandcastle_core::secret::Token;
 use sandcastle_core::{Error, ErrorKind, Result};
 
 use super::address::Address;
 use super::failure::Failure;
-use crate::key::ApiKey;
 use crate::transport::{self, objection_of};
 
 /// The most bytes of one answer.
@@ -43,7 +43,7 @@ impl Gate {
     pub(super) fn new(
         client: reqwest::Client,
         address: Address,
-        token: Option<&ApiKey>,
+        token: Option<&Token>,
         timeout: Duration,
     ) -> Result<Self> {
         let headers = headers(token)?;
@@ -130,7 +130,7 @@ impl Gate {
 }
 
 /// What every request says. A token that no header can carry is refused without being shown.
-fn headers(token: Option<&ApiKey>) -> Result<HeaderMap> {
+fn headers(token: Option<&Token>) -> Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/vnd.github+json"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));

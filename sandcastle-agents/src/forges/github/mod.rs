@@ -19,6 +19,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sandcastle_core::forge::{CommentId, Forge, ForgeFuture, NewReview, PullRequest};
+use sandcastle_core::secret::Token;
 use sandcastle_core::{Error, ErrorKind, Result};
 
 use self::address::{Address, OFFICIAL, RepositoryName};
@@ -27,7 +28,6 @@ use self::failure::{Failure, Intent};
 use self::gate::Gate;
 use self::read::Reader;
 use self::write::Writer;
-use crate::key::ApiKey;
 use crate::transport::{Proxies, Transport, is_loopback, unusable};
 
 /// How long one request may take.
@@ -62,7 +62,7 @@ const MAX_NUMBER: u64 = i32::MAX as u64;
 pub struct GitHub {
     repository: String,
     base: String,
-    token: Option<ApiKey>,
+    token: Option<Token>,
     timeout: Duration,
     transport: Transport,
     connections: Arc<OnceLock<reqwest::Client>>,
@@ -85,7 +85,7 @@ impl GitHub {
     /// Sets the token that requests are made with: a personal one, that of an installation, or the `GITHUB_TOKEN` of a
     /// workflow.
     #[must_use]
-    pub fn token(mut self, token: impl Into<ApiKey>) -> Self {
+    pub fn token(mut self, token: impl Into<Token>) -> Self {
         self.token = Some(token.into());
         self
     }

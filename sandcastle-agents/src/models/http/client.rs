@@ -8,7 +8,7 @@ use sandcastle_core::event::FailureKind;
 use sandcastle_core::model::ModelFailure;
 
 use super::{KeyHeader, Service};
-use crate::key::ApiKey;
+use crate::models::key::ApiKey;
 use crate::transport::{Objection, Subject, unusable};
 
 /// Builds the client for a service, which is at `base`.

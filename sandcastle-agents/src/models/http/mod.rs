@@ -18,7 +18,8 @@ use serde_json::Value;
 
 pub(crate) use self::failure::{ErrorBody, cut, wait};
 pub(crate) use self::frames::{Framing, frames};
-use crate::key::{self, ApiKey};
+use super::key::ApiKey;
+use crate::excerpt::masked;
 use crate::transport::Transport;
 
 /// How long a service may say nothing. Models that think before they speak take minutes.
@@ -100,7 +101,7 @@ impl Service {
 
     /// Puts a mask over the keys in a text.
     pub(crate) fn mask(&self, text: &str) -> String {
-        key::mask(text, self.keys())
+        masked(text, self.keys().map(ApiKey::reveal))
     }
 
     fn keys(&self) -> impl Iterator<Item = &ApiKey> {
