@@ -283,12 +283,7 @@ async fn after_a_kill_in_the_question_the_work_and_the_value_are_found() {
     }
     let bench = Bench::new().await;
     let folder = bench.repository.path();
-    let test = std::thread::current().name().unwrap().to_owned();
-    let environment = std::env::vars().chain([(TO_BE_KILLED.to_owned(), folder.display().to_string())]);
-    let running = Invocation::new(std::env::current_exe().unwrap(), Path::new("/"))
-        .arguments(["--exact", &test, "--nocapture"])
-        .environment(environment)
-        .start();
+    let running = Invocation::of_this_test(TO_BE_KILLED, folder.to_str().unwrap()).start();
     wait_for(&folder.join("marker")).await;
     running.signal(rustix::process::Signal::KILL);
     running.finish();

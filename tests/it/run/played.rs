@@ -17,6 +17,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Bench, N};
+use crate::support::process::Invocation;
+use crate::support::requirement::variable;
 
 const CODEX_ID: &str = "01a22a78-cd89-7501-878d-29e9d7ff0388";
 
@@ -282,8 +284,17 @@ async fn case_103_two_hundred_thousand_lines_are_no_limit() {
     assert_eq!(result.output.n, 3);
 }
 
+/// Says that this process is the one whose memory is measured.
+const MEASURED: &str = "SANDCASTLE_TEST_MEASURED";
+
+/// Plays itself in a process of its own: the peak of one in which other tests run is theirs as well.
 #[tokio::test]
 async fn case_104_half_a_gigabyte_with_the_tag_at_its_end_takes_no_memory() {
+    if variable(MEASURED).is_none() {
+        let played = Invocation::of_this_test(MEASURED, "yes").run();
+        assert!(played.status.success() && played.stdout.contains("1 passed"), "{played:?}");
+        return;
+    }
     let last = [says("<result>{\"n\":3}</result>"), ends("")].join("\n");
     let script = format!(
         "i=0; while [ $i -lt 500 ]; do cat \"${{0%/*}}/lines\"; i=$((i+1)); done; printf '%s\\n' '{}'",
@@ -294,7 +305,8 @@ async fn case_104_half_a_gigabyte_with_the_tag_at_its_end_takes_no_memory() {
     fs::write(stand.bench.state.path().join("lines"), lines).unwrap();
     let result = sandcastle::run_with::<N>(stand.claude().logging(Logging::off())).await.unwrap();
     assert_eq!(result.output.n, 3);
-    assert!(peak_mib() < 256, "{} MiB", peak_mib());
+    let peak = peak_mib();
+    assert!(peak < 64, "{peak} MiB");
 }
 
 /// Reads the peak of the resident memory of this process.

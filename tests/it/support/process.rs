@@ -58,6 +58,15 @@ impl Invocation {
         }
     }
 
+    /// The calling test alone, in a process of its own, which is told that it is so by this variable.
+    pub(crate) fn of_this_test(variable: &str, value: &str) -> Self {
+        let test = thread::current().name().expect("a test's thread has its name").to_owned();
+        let environment = std::env::vars().chain([(variable.to_owned(), value.to_owned())]);
+        Self::new(std::env::current_exe().expect("the tests are a program"), Path::new("/"))
+            .arguments(["--exact", &test, "--nocapture"])
+            .environment(environment)
+    }
+
     /// Starts the program in another folder.
     pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
         folder.clone_into(&mut self.folder);

@@ -1,7 +1,5 @@
 //! A program inside that a person sits in front of.
 
-use std::path::Path;
-
 use sandcastle::sandbox::{Output, Streams};
 
 use super::desk::{Desk, shell};
@@ -16,10 +14,7 @@ pub(in crate::sandboxes) async fn row_098_a_program_has_the_terminal_of_whoever_
     if variable(ON_TERMINAL).is_some() {
         return sit_in_front(desk).await;
     }
-    let test = std::thread::current().name().unwrap().to_owned();
-    let this = Invocation::new(std::env::current_exe().unwrap(), Path::new("/"))
-        .arguments(["--exact", &test, "--nocapture"])
-        .environment(std::env::vars().chain([(ON_TERMINAL.to_owned(), "yes".to_owned())]));
+    let this = Invocation::of_this_test(ON_TERMINAL, "yes");
     let mut terminal = Terminal::start(this);
     terminal.wait_for("your name? ");
     terminal.enter("Ada\r");
