@@ -222,7 +222,7 @@ mod tests {
         for _ in 0..1000 {
             decoder.line(&line, &mut events);
         }
-        assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
         assert_eq!(events.len(), 1000);
         assert!(events.iter().all(|event| matches!(event, AgentEvent::Usage { .. })));
     }
