@@ -1,20 +1,13 @@
 //! The file `.sandcastle/.env`: the variables that agents get.
 //!
-//! One variable per line, `KEY=value`, as it stands there:
+//! `adotenv` reads the text, and what it reads is literal: `$HOME` is five characters, and neither the environment nor another
+//! file is ever looked at (ADR 5 holds it against the others). What is settled here:
 //!
-//! - blank lines and lines that begin with `#` are passed over, and so is `export ` before a key;
-//! - a value in single quotes is taken literally; in double quotes `\n`, `\r`, `\t`, `\\`, `\"` and `\$` are escapes, and a
-//!   comment may follow the closing quote;
-//! - a value without quotes goes to the end of the line, and may hold spaces, `#`, quotes and `$`;
-//! - nothing is replaced: `$HOME` is five characters;
-//! - the last line of a key counts, and a key without a value names a variable of the host, see [`EnvFile::resolve`].
+//! - how: its dialect, [`DIALECT`], in which a value without quotes goes to the end of its line, as [`written`] says;
+//! - what: a plain file of bounded size, since an agent that works in place can write it, too;
+//! - what a key without a value stands for, see [`EnvFile::resolve`].
 //!
-//! The crates that read such files (`dotenvy` and those that came before or after it) replace `$NAME` by variables of this
-//! process and cannot be told not to, and refuse or change values with spaces, apostrophes and backslashes. What is left
-//! to write here is splitting lines at `=`.
-//!
-//! The file is written by people, but an agent that works in place can write it too: it is bounded, it is read only if it is a
-//! plain file, and nothing of a value is ever part of a message.
+//! Nothing of a value is ever part of a message.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -23,6 +16,9 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use adotenv::{
+    Diagnostic, DiagnosticCode, Dialect, Entry, LineBreaks, Quote, QuotedTail, Severity, Whitespace,
+};
 use rustix::fs::OFlags;
 
 use super::ConfigDir;
@@ -33,6 +29,16 @@ use crate::secret::Variables;
 const NAME: &str = ".env";
 /// The most bytes the file has.
 const MAX_BYTES: usize = 1024 * 1024;
+
+/// The most lines that are complained about.
+const SHOWN: usize = 20;
+
+/// How the file is read: as `adotenv` reads files that several tools share, but for quotes that do not match, or are inside:
+/// they are part of the value, and nobody is kept from his work by an apostrophe.
+const DIALECT: Dialect = Dialect::PORTABLE
+    .with_quoted_tail(QuotedTail::LiteralFallback)
+    .with_line_breaks(LineBreaks::Lf)
+    .with_whitespace(Whitespace::Unicode);
 
 /// What the file says; `Debug` shows names only.
 #[derive(Clone, Debug, Default)]
@@ -64,8 +70,7 @@ impl ConfigDir {
             wrong(&format!("line {line} is not UTF-8"))
         })?;
         EnvFile::parse(&text).map_err(|wrongs| {
-            wrong(&wrongs.join("; "))
-                .with_hint("a line is `KEY=value`; a line feed in a value is `\\n` within double quotes")
+            wrong(&wrongs).with_hint("a line is `KEY=value`, or `KEY` alone for the value that it has here")
         })
     }
 }
@@ -97,23 +102,24 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 impl EnvFile {
     /// Reads the text of a file, or says everything that is wrong with it.
-    fn parse(text: &str) -> Result<Self, Vec<String>> {
-        let (mut variables, mut wrongs) = (BTreeMap::new(), Vec::new());
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        for (number, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
+    fn parse(text: &str) -> Result<Self, String> {
+        let (file, diagnostics) = adotenv::parse_with(text, DIALECT);
+        let mut wrongs: Vec<String> =
+            diagnostics.iter().filter(|one| one.severity() == Severity::Error).map(wrong).collect();
+        let mut variables = BTreeMap::new();
+        // The last line of a key counts.
+        for entry in file.entries() {
+            let value = written(entry, text);
+            if value.contains('\0') {
+                wrongs.push(format!("line {} has a NUL byte", entry.line()));
             }
-            match variable(line) {
-                Ok((key, value)) => _ = variables.insert(key.to_owned(), value),
-                Err(what) => wrongs.push(format!("line {} {what}", number + 1)),
-            }
+            variables.insert(OsString::from(entry.key()), OsString::from(value));
         }
-        if !wrongs.is_empty() {
-            return Err(wrongs);
+        if wrongs.is_empty() {
+            Ok(Self { variables: variables.into_iter().collect() })
+        } else {
+            Err(listed(&wrongs))
         }
-        Ok(Self { variables: variables.into_iter().map(|(key, value)| (key.into(), value.into())).collect() })
     }
 
     /// Returns the variables with their values. A key without a value stands for the variable of that name on the host, which
@@ -127,74 +133,35 @@ impl EnvFile {
     }
 }
 
-/// Reads one line that is neither blank nor a comment.
-fn variable(line: &str) -> Result<(&str, String), &'static str> {
-    let (key, value) = line.split_once('=').ok_or("has no `=`")?;
-    let key = key.trim();
-    let key = key
-        .strip_prefix("export")
-        .filter(|rest| rest.starts_with(char::is_whitespace))
-        .map_or(key, str::trim);
-    let begins = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if !begins || !key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')) {
-        return Err("has a name that is none: letters, digits and `_`, no digit first");
+/// Returns the value of a line; none is an empty one.
+///
+/// Without quotes it goes to the end of the line. The reader takes ` #` for the beginning of a comment, and a password that
+/// has one would be cut without a word.
+fn written<'a>(entry: Entry<'a>, text: &'a str) -> &'a str {
+    let tokens = entry.tokens();
+    match (entry.quote(), &tokens.value, &tokens.inline_comment) {
+        (Quote::None, Some(value), Some(rest)) => text[value.start..rest.end].trim(),
+        _ => entry.value().unwrap_or_default(),
     }
-    if value.contains('\0') {
-        return Err("has a NUL byte");
-    }
-    Ok((key, unquoted(value.trim())))
 }
 
-/// Takes the quotes off a value. Quotes that do not match, or are inside, are part of it.
-fn unquoted(value: &str) -> String {
-    let Some(quote) = value.chars().next().filter(|c| matches!(c, '\'' | '"')) else {
-        return value.to_owned();
+/// Lists what is wrong, as far as somebody would read it.
+fn listed(wrongs: &[String]) -> String {
+    let shown = &wrongs[..wrongs.len().min(SHOWN)];
+    match wrongs.len() - shown.len() {
+        0 => shown.join("; "),
+        more => format!("{}; and {more} more", shown.join("; ")),
+    }
+}
+
+/// Words what is wrong with a line.
+fn wrong(diagnostic: &Diagnostic) -> String {
+    let what = match diagnostic.code() {
+        DiagnosticCode::InvalidKey => "has a name that is none: letters, digits, `_`, `.` and `-`",
+        // The texts of the reader are fixed, so there is nothing of the line in them.
+        other => other.message(),
     };
-    let inside = &value[1..];
-    let closed = closing(inside, quote).filter(|end| is_comment(&inside[end + 1..]));
-    let outermost = || inside.strip_suffix(quote).map(str::len);
-    match (closed.or_else(outermost), quote) {
-        (Some(end), '"') => unescaped(&inside[..end]),
-        (Some(end), _) => inside[..end].to_owned(),
-        (None, _) => value.to_owned(),
-    }
-}
-
-/// Finds the first quote that is not escaped; between single quotes nothing is.
-fn closing(inside: &str, quote: char) -> Option<usize> {
-    let mut escaped = false;
-    inside.char_indices().find_map(|(at, c)| {
-        let closes = c == quote && !escaped;
-        escaped = quote == '"' && c == '\\' && !escaped;
-        closes.then_some(at)
-    })
-}
-
-fn is_comment(rest: &str) -> bool {
-    rest.is_empty() || (rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with('#'))
-}
-
-/// Reads the escapes of a value in double quotes; a backslash before anything else is itself.
-fn unescaped(text: &str) -> String {
-    let mut value = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            value.push(c);
-            continue;
-        }
-        match chars.next() {
-            Some('n') => value.push('\n'),
-            Some('r') => value.push('\r'),
-            Some('t') => value.push('\t'),
-            Some(c @ ('\\' | '"' | '$')) => value.push(c),
-            other => {
-                value.push('\\');
-                value.extend(other);
-            }
-        }
-    }
-    value
+    format!("line {} {what}", diagnostic.line())
 }
 
 #[cfg(test)]

@@ -60,7 +60,19 @@ fn values_are_what_is_there() {
         (r#"A="a\nb\tc\rd\\e\"f\$g\h""#, "a\nb\tc\rd\\e\"f$g\\h"),
         (r#"A="v" # a "note""#, "v"),
         ("A='v' # it's", "v"),
-        (r#"A="a" b "c""#, r#"a" b "c"#),
+        (r#"A="a" b "c""#, r#""a" b "c""#),
+        ("A=\"a\"#b", "\"a\"#b"),
+        ("A= # b", "# b"),
+        ("A=pa$$word", "pa$$word"),
+        ("A=`id` $(id)", "`id` $(id)"),
+        (r#"A={"a": "b c"}"#, r#"{"a": "b c"}"#),
+        (r"A=a\ b\n", r"a\ b\n"),
+        (
+            "A=\"-----BEGIN KEY-----\nMII/+a==\n-----END KEY-----\"\nB=1",
+            "-----BEGIN KEY-----\nMII/+a==\n-----END KEY-----",
+        ),
+        ("A='two\n# lines'", "two\n# lines"),
+        ("A=\"open\nB=\"x\"", "\"open"),
         (r#"A="open"#, r#""open"#),
         (r#"A='mixed""#, r#"'mixed""#),
         (r#"A=in"side""#, r#"in"side""#),
@@ -76,27 +88,31 @@ fn values_are_what_is_there() {
 
 #[test]
 fn a_key_without_a_value_is_that_of_the_host_and_no_other_is_asked_for() {
-    let file = EnvFile::parse("SET=file\nEMPTY=\nMISSING=''\nBLANK=\n").unwrap();
+    let file = EnvFile::parse("SET=file\nEMPTY=\nMISSING=''\nBLANK=\nALONE # of the host\n").unwrap();
     let host = |key: &OsStr| match key.to_str().unwrap() {
-        "EMPTY" => Some("host".into()),
+        "EMPTY" | "ALONE" => Some("host".into()),
         "MISSING" => None,
         "BLANK" => Some(OsString::new()),
         other => panic!("`{other}` is not asked for"),
     };
     let variables = file.resolve(host);
-    assert_eq!(&variables[..], [("EMPTY".into(), "host".into()), ("SET".into(), "file".into())]);
+    let of_host = ["ALONE", "EMPTY"].map(|key| (key.into(), "host".into()));
+    assert_eq!(variables[..2], of_host);
+    assert_eq!(variables[2..], [("SET".into(), "file".into())]);
 }
 
 #[test]
 fn everything_wrong_is_said_at_once_and_no_value_of_it() {
-    let error = refused(b"A=1\ns3cret\n1A=s3cret\nA B=s3cret\n=s3cret\nC=s3c\0ret\nexport=fine\n");
+    let error = refused(b"A=1\na s3cret\nA/B=s3cret\nA B=s3cret\n=s3cret\nC=s3c\0ret\nexport=fine\n1=fine\n");
     assert!(!error.contains("s3c"), "{error}");
-    for what in ["line 2 has no `=`", "line 3 has a name", "line 4", "line 5", "line 6 has a NUL byte"] {
+    for what in ["line 2 has a name", "line 3 has a name", "line 4", "line 5", "line 6 has a NUL byte"] {
         assert!(error.contains(what), "{error}");
     }
-    assert!(!error.contains("line 7"), "{error}");
+    assert!(!error.contains("line 7") && !error.contains("line 8"), "{error}");
     assert!(refused(b"A=1\nB=s3cret\xff\n").contains("line 2 is not UTF-8"));
     assert!(refused(&vec![b'#'; MAX_BYTES + 1]).contains("longer than"));
+    let many = refused(&b"=\n".repeat(MAX_BYTES / 2));
+    assert!(many.contains("; and 524268 more") && many.len() < 4096, "{many}");
 }
 
 #[test]
