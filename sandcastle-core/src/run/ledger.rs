@@ -112,15 +112,21 @@ impl Ledger {
     pub(super) fn opened(&mut self, place: &Place) {
         let (path, branch) = (place.top().to_path_buf(), place.branch().clone());
         self.work.branch = Some(branch.clone());
-        if !place.is_in_place() {
+        if place.is_in_place() {
+            // Hooks work here before the iteration begins.
+            let origin = self.origin.clone().unwrap_or_else(|| place.origin().clone());
+            self.note_in_place(place, &origin);
+        } else {
             self.tell(&RunEvent::WorktreeReady { path, branch, fresh: place.is_fresh() });
         }
     }
 
     /// Notes where an iteration begins, and returns what its commits are counted from.
-    pub(super) fn began(&mut self, origin: Origin) -> Origin {
+    pub(super) fn began(&mut self, place: &Place, origin: Origin) -> Origin {
         self.gathered = None;
-        if self.merges { origin } else { self.origin.get_or_insert(origin).clone() }
+        let origin = if self.merges { origin } else { self.origin.get_or_insert(origin).clone() };
+        self.note_in_place(place, &origin);
+        origin
     }
 
     /// Notes what became of a work tree.

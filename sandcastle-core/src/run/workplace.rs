@@ -98,7 +98,7 @@ impl Workplace {
             Ok((origin, wall))
         };
         match begin.await {
-            Ok((origin, wall)) => Ok((shelter, ledger.began(origin), wall)),
+            Ok((origin, wall)) => Ok((shelter, ledger.began(tenure.place(), origin), wall)),
             Err(error) => {
                 shelter.close(job, ledger).await;
                 Err(error)

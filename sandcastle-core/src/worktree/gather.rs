@@ -45,8 +45,13 @@ impl Origin {
         Self { base, before: Arc::new(before), log_end }
     }
 
-    pub(super) fn base(&self) -> Option<&CommitId> {
+    pub(crate) fn base(&self) -> Option<&CommitId> {
         self.base.as_ref()
+    }
+
+    /// Returns how far the log of the `HEAD` had come, in bytes.
+    pub(crate) fn log_end(&self) -> u64 {
+        self.log_end
     }
 
     pub(super) fn before(&self) -> &Refs {
