@@ -2,7 +2,6 @@
 //!
 //! Everything is written down here as it happens, so that a failure at any point can hand over all of it.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use std::path::Path;
@@ -156,7 +155,8 @@ impl Ledger {
             (0, 1..) => return self.note_branch(gathered.branch.clone()),
             _ => self.work.branch = Some(target.clone()),
         }
-        if commits > 0 {
+        // What the target had already was brought there by somebody else.
+        if commits > 0 && *landed != Landed::Nothing {
             self.tell(&RunEvent::Merged { source: source.clone(), target: target.clone(), commits });
         }
     }
@@ -243,10 +243,7 @@ impl Ledger {
 
     /// Notes something that went wrong without failing the run.
     pub(super) fn warn(&mut self, message: String) {
-        let message = match self.audience.secrets().mask(&message) {
-            Cow::Owned(masked) => masked,
-            Cow::Borrowed(_) => message,
-        };
+        let message = self.audience.secrets().mask(&message).into_owned();
         self.tell(&RunEvent::Warning { message: message.clone() });
         self.work.warnings.push(message);
     }
@@ -321,6 +318,7 @@ impl Ledger {
     }
 
     pub(super) fn warn_once(&mut self, message: String) {
+        let message = self.audience.secrets().mask(&message).into_owned();
         if !self.work.warnings.contains(&message) {
             self.warn(message);
         }
