@@ -3,6 +3,8 @@
 //! The agent says by a marker file that the moment has come; the kill hits the command alone, as the out-of-memory killer
 //! does. Whatever happens, the checkout of the user is whole, and the next run works.
 
+mod in_place;
+
 use std::path::PathBuf;
 
 use rustix::process::Signal;

@@ -196,6 +196,22 @@ impl Repository {
             .collect()
     }
 
+    /// Returns the commit that was checked out last in this work tree, as far as there is a log.
+    pub(crate) fn last_checked_out(&self) -> Option<CommitId> {
+        if !self.head_log().symlink_metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut log = fs::File::open(self.head_log()).ok()?;
+        let length = log.metadata().ok()?.len();
+        log.seek(SeekFrom::Start(length.saturating_sub(MAX_LINE))).ok()?;
+        let mut end = Vec::new();
+        log.take(MAX_LINE).read_to_end(&mut end).ok()?;
+        let end = String::from_utf8_lossy(end.strip_suffix(b"\n")?).into_owned();
+        let id = end.rsplit('\n').next()?.split(' ').nth(1)?;
+        let is_id = matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_id.then(|| CommitId::from_git(id))
+    }
+
     fn head_log(&self) -> PathBuf {
         self.git_dir().join("logs/HEAD")
     }

@@ -4,10 +4,12 @@
 //! there are, ids have to be ids, and a worktree is one that git lists and that is where runs have their worktrees. It is
 //! looked at through the state that the repository itself keeps of it and not through the file `.git` in it.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::reader::InPlace;
 use crate::config::{ConfigDir, Kept};
 use crate::error::Result;
 use crate::git::{Presence, Refs, Removal, Repository, Worktree, branch_ref};
@@ -59,6 +61,35 @@ impl Ground {
         }
         // The first one is the main work tree, wherever it is.
         self.listed.iter().skip(1).find(|listed| listed.path == real)
+    }
+
+    /// Finds a work tree of the user's that a journal names.
+    pub(super) fn own_tree(&self, path: &Path) -> Option<&Worktree> {
+        let real = real_folder(path)?;
+        self.listed.iter().find(|listed| listed.path == real)
+    }
+
+    /// Lists the commits between `base` and `tip` that nobody else has or that were made in a work tree of the user's since a run
+    /// began there, oldest first.
+    pub(super) async fn made_in(
+        &self,
+        noted: &InPlace,
+        tip: &CommitId,
+        base: Option<&CommitId>,
+    ) -> Result<Vec<Commit>> {
+        let (own, pushed) =
+            (branch_ref(&BranchName::from_git(noted.branch.as_str())), format!("/{}", noted.branch));
+        let is_own = |name: &str| name == own || name.starts_with("refs/remotes/") && name.ends_with(&pushed);
+        let others = self.refs.iter().filter(|(name, _)| !is_own(name)).map(|(_, commit)| commit);
+        let others: Vec<&CommitId> = base.into_iter().chain(others).collect();
+        let tree = self.own_tree(&noted.path).and_then(|listed| self.inside(listed));
+        let made = tree.map(|tree| tree.committed_here(noted.log_end)).unwrap_or_default();
+        let mut found: HashSet<String> = made;
+        let alone = self.repository.commits_between(&[tip], &others).await?;
+        found.extend(alone.into_iter().map(|commit| commit.sha.to_string()));
+        let mut commits = self.commits(tip, base).await?;
+        commits.retain(|commit| found.contains(commit.sha.as_str()));
+        Ok(commits)
     }
 
     /// Tells whether a branch is checked out anywhere.

@@ -60,6 +60,9 @@ pub(crate) enum Note {
     Worktree { path: StoredPath, branch: String, base: Option<String>, origin: Origin },
     /// It is done with that worktree.
     WorktreeClosed { path: StoredPath, fate: Fate },
+    /// It works in this work tree, which is the user's own. What it commits is counted from `base`, and from where the log of
+    /// the `HEAD` had come to. The last note of this kind counts.
+    InPlace { path: StoredPath, branch: String, base: Option<String>, log_end: u64 },
     /// It started a program whose descendants carry `mark`.
     Process { pid: u32, start: Option<u64>, mark: String },
     /// That program is gone, and what it started.
@@ -97,7 +100,11 @@ pub(crate) enum Note {
         keeps: bool,
     },
     /// Somebody was shown what it had left.
-    Recovered,
+    Recovered {
+        /// Where its branch stood then, if it worked in the user's own work tree: what came later is not its doing.
+        #[serde(default)]
+        tip: Option<String>,
+    },
 }
 
 /// Says whether a run made a worktree or found it.
@@ -203,14 +210,17 @@ mod tests {
         let notes = [
             Note::Worktree { path: path.clone(), branch: "b".into(), base: None, origin: Origin::Fresh },
             Note::WorktreeClosed { path, fate: Fate::Removed },
+            Note::InPlace { path: StoredPath::from("/u"), branch: "b".into(), base: None, log_end: 3 },
             Note::Process { pid: 1, start: Some(2), mark: "M".into() },
             Note::Accepted { value: serde_json::json!({ "note": "x", "at": 1 }) },
             Note::Ended { outcome: Outcome::Failed, error: Some("e".into()), keeps: true },
-            Note::Recovered,
+            Note::Recovered { tip: Some("t".into()) },
         ];
         for note in notes {
             let json = serde_json::to_value(&note).unwrap();
             assert_eq!(serde_json::from_value::<Note>(json).unwrap(), note);
         }
+        let older = serde_json::json!({ "note": "recovered", "at": "2026-11-30T09:43:12Z" });
+        assert_eq!(serde_json::from_value::<Note>(older).unwrap(), Note::Recovered { tip: None });
     }
 }

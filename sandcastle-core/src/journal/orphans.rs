@@ -1,4 +1,4 @@
-//! Who still works in a worktree though the run that made it was killed.
+//! Who still works in a work tree, the user's own or one of a run, though the run that began it was killed.
 //!
 //! A kill takes the run and leaves its agent, which goes on until it prints something. Nobody else may work beside it.
 
@@ -21,15 +21,21 @@ pub(crate) struct Orphans {
     pub(crate) processes: Vec<u32>,
 }
 
-/// Looks for programs that a killed run has left at work in a worktree.
+/// Looks for programs that a killed run has left at work in a work tree.
 ///
 /// Journals that cannot be read are passed over: they name nobody.
-pub(crate) fn orphans_in(config: &ConfigDir, worktree: &Path) -> Option<Orphans> {
-    let (runs, worktree) = (config.place_of(Kept::Runs), resolved(worktree));
+pub(crate) fn orphans_in(config: &ConfigDir, tree: &Path) -> Option<Orphans> {
+    let (runs, tree) = (config.place_of(Kept::Runs), resolved(tree));
     let ids = shelf::ids(&runs).unwrap_or_default().into_iter();
-    ids.filter_map(|id| reader::read(&runs.join(id.as_str()), &id).ok())
+    // Most runs came to their end, and their journals need not be read for that.
+    ids.filter(|id| !shelf::has_ended(&runs.join(id.as_str())))
+        .filter_map(|id| reader::read(&runs.join(id.as_str()), &id).ok())
         .filter(|run| run.life == Life::Gone && run.ended.is_none())
-        .filter(|run| run.worktrees.iter().any(|noted| resolved(&noted.path) == worktree))
+        .filter(|run| {
+            let worktrees = run.worktrees.iter().map(|noted| &noted.path);
+            let mut trees = worktrees.chain(run.in_place.iter().map(|noted| &noted.path));
+            trees.any(|path| resolved(path) == tree)
+        })
         .find_map(|run| {
             let left = Leftovers::of(run.marks.iter().cloned()).list();
             let processes: Vec<u32> = left.into_iter().map(|process| process.pid).collect();

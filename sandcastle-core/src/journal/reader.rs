@@ -41,6 +41,8 @@ pub(super) struct History {
     pub(super) life: Life,
     /// Worktrees, whether they were noted as removed or not.
     pub(super) worktrees: Vec<Noted>,
+    /// The user's own work tree, if it works in that.
+    pub(super) in_place: Option<InPlace>,
     pub(super) marks: HashSet<Mark>,
     /// Sandboxes that were not noted as gone: provider and id.
     pub(super) sandboxes: Vec<(String, String)>,
@@ -58,6 +60,8 @@ pub(super) struct History {
     /// Whether something was left when it ended.
     pub(super) keeps: bool,
     pub(super) recovered: bool,
+    /// Where its branch in the user's own work tree stood when it was recovered.
+    pub(super) recovered_at: Option<String>,
     pub(super) unknown: Vec<Value>,
     /// Lines that are no notes.
     pub(super) damaged: usize,
@@ -78,6 +82,15 @@ pub(super) struct Noted {
     pub(super) base: Option<String>,
     pub(super) origin: Origin,
     pub(super) fate: Option<Fate>,
+}
+
+/// A work tree of the user's as it was noted.
+#[derive(Clone, Debug)]
+pub(super) struct InPlace {
+    pub(super) path: PathBuf,
+    pub(super) branch: String,
+    pub(super) base: Option<String>,
+    pub(super) log_end: u64,
 }
 
 /// A landing as it was noted.
@@ -156,6 +169,7 @@ fn begin(line: &Line<'_>, id: &RunId) -> Result<History, String> {
         head,
         life: Life::Gone,
         worktrees: Vec::new(),
+        in_place: None,
         sandboxes: Vec::new(),
         scratch: None,
         session: None,
@@ -168,6 +182,7 @@ fn begin(line: &Line<'_>, id: &RunId) -> Result<History, String> {
         ended: None,
         keeps: false,
         recovered: false,
+        recovered_at: None,
         unknown: Vec::new(),
         damaged: 0,
     })
@@ -208,6 +223,9 @@ impl History {
                     known.fate = Some(fate);
                 }
             }
+            Note::InPlace { path, branch, base, log_end } => {
+                self.in_place = Some(InPlace { path: path.to_path_buf(), branch, base, log_end });
+            }
             Note::ProcessEnded { .. } => {}
             Note::Process { mark, .. } => {
                 // What the program left behind may live on when it is gone, so its mark is kept.
@@ -246,7 +264,11 @@ impl History {
                 self.ended = Some((outcome, error));
                 self.keeps = keeps;
             }
-            Note::Recovered => self.recovered = true,
+            Note::Recovered { tip } => {
+                self.recovered = true;
+                // What it has committed is what it had when it was recovered first.
+                self.recovered_at = self.recovered_at.take().or(tip);
+            }
         }
     }
 

@@ -86,6 +86,10 @@ pub(super) async fn found(history: &History, ground: &Ground, in_use: &InUse) ->
     }
     let looked = branches(history, ground).await;
     report.branches = or_warn(looked, &mut report.warnings);
+    if report.state == RunState::Died {
+        let looked = in_place(history, ground).await;
+        report.branches.extend(or_warn(looked, &mut report.warnings));
+    }
     let looked = unreachable(history, ground).await;
     report.unreachable_commits = or_warn(looked, &mut report.warnings);
     report.landing = landing(history, ground).await;
@@ -205,6 +209,36 @@ async fn branches(history: &History, ground: &Ground) -> Result<Vec<BranchLeft>>
         branches.push(BranchLeft { name: name.clone(), tip: tip.to_string(), commits });
     }
     Ok(branches)
+}
+
+/// Looks at what a run that was killed has committed in the user's own work tree.
+///
+/// As for a run that ends, those count that no other branch has, and those that were made in there; up to the moment in which it
+/// was recovered, since it is the user who goes on in there.
+async fn in_place(history: &History, ground: &Ground) -> Result<Option<BranchLeft>> {
+    let Some(noted) = &history.in_place else { return Ok(None) };
+    let Some(tip) = in_place_tip(history, ground) else { return Ok(None) };
+    let tip = match &history.recovered_at {
+        Some(recovered) => ground.commit(recovered).await?.unwrap_or(tip),
+        None => tip,
+    };
+    let base = match &noted.base {
+        Some(base) => ground.commit(base).await?,
+        None => None,
+    };
+    // Where the base is gone, nothing can be told of what came after it.
+    let is_countable = base.is_some() == noted.base.is_some();
+    let commits = if is_countable { ground.made_in(noted, &tip, base.as_ref()).await? } else { Vec::new() };
+    Ok(Some(BranchLeft { name: noted.branch.clone(), tip: tip.to_string(), commits }))
+}
+
+/// Returns where the branch stands that a run works on in the user's own work tree.
+pub(super) fn in_place_tip(history: &History, ground: &Ground) -> Option<CommitId> {
+    let noted = history.in_place.as_ref()?;
+    if noted.branch == "HEAD" {
+        return ground.own_tree(&noted.path)?.head.clone();
+    }
+    ground.tip(&noted.branch).cloned()
 }
 
 fn target(history: &History) -> Option<String> {

@@ -151,7 +151,7 @@ pub struct BranchLeft {
     /// The commit that it leads to.
     pub tip: String,
     /// Its commits that are not in the target branch, or that are new since its base where there is no target; oldest
-    /// first.
+    /// first. In the user's own work tree those of the agent, until the run was recovered.
     pub commits: Vec<Commit>,
 }
 

@@ -192,7 +192,8 @@ impl Runs {
         rescue::save(&history, &ground, &in_use, &mut saved).await?;
         let mut run = remains::found(&history, &ground, &in_use).await;
         if !run.recovered {
-            match writer::append(&self.folder.join(id.as_str()).join(JOURNAL), &Note::Recovered) {
+            let tip = remains::in_place_tip(&history, &ground).map(|tip| tip.to_string());
+            match writer::append(&self.folder.join(id.as_str()).join(JOURNAL), &Note::Recovered { tip }) {
                 Ok(()) => run.recovered = true,
                 Err(error) => run.warnings.push(format!("the recovery could not be noted: {error}")),
             }

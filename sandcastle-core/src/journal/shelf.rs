@@ -62,15 +62,24 @@ pub(super) fn forget(folder: &Path) -> io::Result<()> {
     fs::remove_dir(folder)
 }
 
+/// Tells whether the last thing that the journal in a folder says is that the run came to its end.
+pub(super) fn has_ended(folder: &Path) -> bool {
+    matches!(last_note(&folder.join(JOURNAL)), Ok(Some(Note::Ended { .. })))
+}
+
 /// Tells whether a journal says that nothing was left.
 fn left_nothing(journal: &Path) -> io::Result<bool> {
+    Ok(matches!(last_note(journal)?, Some(Note::Ended { keeps: false, .. })))
+}
+
+/// Reads the last line of a journal, if it is a note.
+fn last_note(journal: &Path) -> io::Result<Option<Note>> {
     #[derive(Deserialize)]
     struct Last {
         #[serde(flatten)]
         note: Note,
     }
-    let note = serde_json::from_slice::<Last>(last_line(&tail(journal)?)).map(|last| last.note);
-    Ok(matches!(note, Ok(Note::Ended { keeps: false, .. })))
+    Ok(serde_json::from_slice::<Last>(last_line(&tail(journal)?)).ok().map(|last| last.note))
 }
 
 /// Tells whether the record of a workflow says that there is nothing to go on with.

@@ -231,8 +231,8 @@ mod tests {
         let mut journal = Journal::begin(&config, &id, &begun()).unwrap();
         let full = File::options().append(true).open("/dev/full").unwrap();
         let file = std::mem::replace(&mut journal.file, full);
-        assert!(journal.note(&Note::Recovered).unwrap().contains("No space left"));
-        assert_eq!(journal.note(&Note::Recovered), None);
+        assert!(journal.note(&Note::Recovered { tip: None }).unwrap().contains("No space left"));
+        assert_eq!(journal.note(&Note::Recovered { tip: None }), None);
         journal.file = file;
         (&journal.file).write_all(b"{\"note\":\"torn").unwrap();
         assert_eq!(journal.end(Outcome::Done, None), None);

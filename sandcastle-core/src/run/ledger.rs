@@ -2,7 +2,6 @@
 //!
 //! Everything is written down here as it happens, so that a failure at any point can hand over all of it.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use std::path::Path;
@@ -112,15 +111,21 @@ impl Ledger {
     pub(super) fn opened(&mut self, place: &Place) {
         let (path, branch) = (place.top().to_path_buf(), place.branch().clone());
         self.work.branch = Some(branch.clone());
-        if !place.is_in_place() {
+        if place.is_in_place() {
+            // Hooks work here before the iteration begins.
+            let origin = self.origin.clone().unwrap_or_else(|| place.origin().clone());
+            self.note_in_place(place, &origin);
+        } else {
             self.tell(&RunEvent::WorktreeReady { path, branch, fresh: place.is_fresh() });
         }
     }
 
     /// Notes where an iteration begins, and returns what its commits are counted from.
-    pub(super) fn began(&mut self, origin: Origin) -> Origin {
+    pub(super) fn began(&mut self, place: &Place, origin: Origin) -> Origin {
         self.gathered = None;
-        if self.merges { origin } else { self.origin.get_or_insert(origin).clone() }
+        let origin = if self.merges { origin } else { self.origin.get_or_insert(origin).clone() };
+        self.note_in_place(place, &origin);
+        origin
     }
 
     /// Notes what became of a work tree.
@@ -150,7 +155,8 @@ impl Ledger {
             (0, 1..) => return self.note_branch(gathered.branch.clone()),
             _ => self.work.branch = Some(target.clone()),
         }
-        if commits > 0 {
+        // What the target had already was brought there by somebody else.
+        if commits > 0 && *landed != Landed::Nothing {
             self.tell(&RunEvent::Merged { source: source.clone(), target: target.clone(), commits });
         }
     }
@@ -237,10 +243,7 @@ impl Ledger {
 
     /// Notes something that went wrong without failing the run.
     pub(super) fn warn(&mut self, message: String) {
-        let message = match self.audience.secrets().mask(&message) {
-            Cow::Owned(masked) => masked,
-            Cow::Borrowed(_) => message,
-        };
+        let message = self.audience.secrets().mask(&message).into_owned();
         self.tell(&RunEvent::Warning { message: message.clone() });
         self.work.warnings.push(message);
     }
@@ -315,6 +318,7 @@ impl Ledger {
     }
 
     pub(super) fn warn_once(&mut self, message: String) {
+        let message = self.audience.secrets().mask(&message).into_owned();
         if !self.work.warnings.contains(&message) {
             self.warn(message);
         }

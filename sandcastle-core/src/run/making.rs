@@ -57,9 +57,9 @@ impl Making {
         let run = RunId::generate();
         let plan = Plan::new(&repository, &site.strategy(), &run, site.name.as_deref()).await?;
         let mut making = Self::with(site, sandbox, &cwd, repository, Arc::new(plan), run.clone()).await?;
+        making.plan.reserve().await?;
+        check_nobody_is_left(&making.repository, &making.plan, 1)?;
         if let Some(worktree) = making.plan.folder(1) {
-            making.plan.reserve().await?;
-            check_nobody_is_left(&making.repository, &making.plan, 1)?;
             making.begin_journal(&run, &cwd, sandbox, worktree)?;
         }
         Ok(making)

@@ -10,11 +10,11 @@ use super::driver::Job;
 use super::event::RunEvent;
 use super::ledger::Ledger;
 use crate::id::SessionId;
-use crate::journal::{Begun, Fate, Format, Note, NotedCommit, Origin};
+use crate::journal::{self, Begun, Fate, Format, Note, NotedCommit};
 use crate::output::locate::Locator;
 use crate::output::{OutputFormat, OutputSpec};
 use crate::sandbox::SandboxHandle;
-use crate::worktree::{Landed, Landing, Plan};
+use crate::worktree::{Landed, Landing, Origin, Place, Plan};
 
 /// Describes a run before it does anything.
 pub(super) fn begun(job: &Job) -> Begun {
@@ -49,10 +49,22 @@ impl Ledger {
     /// Notes the worktree that is about to be made or used.
     pub(super) fn opening(&mut self, plan: &Plan, number: u32) {
         let Some(path) = plan.folder(number) else { return };
-        let origin = if path.exists() { Origin::Reused } else { Origin::Fresh };
+        let origin = if path.exists() { journal::Origin::Reused } else { journal::Origin::Fresh };
         let branch = plan.source_branch(number).to_string();
         let base = plan.base().map(ToString::to_string);
         self.note(&Note::Worktree { path: path.into(), branch, base, origin });
+    }
+
+    /// Notes that the run works in the user's own work tree, if it does, and from where its commits are counted there.
+    pub(super) fn note_in_place(&mut self, place: &Place, origin: &Origin) {
+        if place.is_in_place() {
+            self.note(&Note::InPlace {
+                path: place.top().to_path_buf().into(),
+                branch: place.branch().to_string(),
+                base: origin.base().map(ToString::to_string),
+                log_end: origin.log_end(),
+            });
+        }
     }
 
     /// Notes that there is no worktree to be done with: it was not made.

@@ -174,12 +174,14 @@ impl SetUp<'_> {
     }
 }
 
-/// Checks that no program of a run that was killed is still at work in the worktree of an iteration.
+/// Checks that no program of a run that was killed is still at work in the work tree of an iteration: its worktree, or the
+/// caller's own work tree.
 ///
 /// # Errors
 /// [`ErrorKind::BranchBusy`] when one is.
 pub(super) fn check_nobody_is_left(repository: &Repository, plan: &Plan, number: u32) -> Result<()> {
-    let there = plan.folder(number).filter(|folder| folder.exists());
+    let own = || repository.top().ok().map(Path::to_path_buf);
+    let there = plan.folder(number).or_else(own).filter(|folder| folder.exists());
     let Some(orphans) = there.and_then(|folder| orphans_in(&ConfigDir::of(repository), &folder)) else {
         return Ok(());
     };

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::git::{Repository, Wall};
 use crate::id::BranchName;
 use crate::sandbox::SandboxHandle;
-use crate::worktree::{Fate, Gathered, Landing, Origin, Place};
+use crate::worktree::{Fate, Gathered, Landing, Origin, Place, lagging};
 
 /// A work tree and a sandbox, ready for an agent.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Workplace {
             Ok((origin, wall))
         };
         match begin.await {
-            Ok((origin, wall)) => Ok((shelter, ledger.began(origin), wall)),
+            Ok((origin, wall)) => Ok((shelter, ledger.began(tenure.place(), origin), wall)),
             Err(error) => {
                 shelter.close(job, ledger).await;
                 Err(error)
@@ -166,6 +166,13 @@ impl Workplace {
             Err(error) => {
                 self.tenure.keep("the agent changed the repository", ledger);
                 return Err(error);
+            }
+        }
+        if let Ok(gathered) = &gathered {
+            let host = &job.checked.repository;
+            match lagging(host, &gathered.moved, self.tenure.place().top()).await {
+                Ok(lags) => lags.iter().for_each(|lag| ledger.warn_once(lag.says())),
+                Err(error) => ledger.warn(format!("it was not possible to {error}")),
             }
         }
         if self.is_cut_off.into_inner() {

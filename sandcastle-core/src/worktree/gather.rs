@@ -26,6 +26,8 @@ pub(crate) struct Gathered {
     pub(crate) tip: Option<CommitId>,
     /// How many of the commits do not land with it.
     pub(crate) left_out: usize,
+    /// The branches of others that are not where they were when the work began, whoever moved them.
+    pub(crate) moved: Vec<BranchName>,
     /// What a person should know about it.
     pub(crate) notes: Vec<String>,
 }
@@ -45,8 +47,13 @@ impl Origin {
         Self { base, before: Arc::new(before), log_end }
     }
 
-    pub(super) fn base(&self) -> Option<&CommitId> {
+    pub(crate) fn base(&self) -> Option<&CommitId> {
         self.base.as_ref()
+    }
+
+    /// Returns how far the log of the `HEAD` had come, in bytes.
+    pub(crate) fn log_end(&self) -> u64 {
+        self.log_end
     }
 
     pub(super) fn before(&self) -> &Refs {
@@ -79,8 +86,17 @@ pub(super) async fn gather(place: &Place, origin: &Origin) -> Result<Gathered> {
     let tips: Vec<&CommitId> = ends.tips.iter().collect();
     let commits = own_commits(place, origin, &tips, &others).await?;
     let left_out = left_out(repository, &commits, &tips, ends.tip.as_ref()).await?;
+    let moved = moved(origin, &now, &own);
     let branch = if re_attached(place, &head, &ends).await? { place.branch().clone() } else { head.branch };
-    Ok(Gathered { commits, branch, tip: ends.tip, left_out, notes: ends.note.into_iter().collect() })
+    let notes = ends.note.into_iter().collect();
+    Ok(Gathered { commits, branch, tip: ends.tip, left_out, moved, notes })
+}
+
+/// Lists the branches, other than `own`, that are not where they were.
+fn moved(origin: &Origin, now: &Refs, own: &[String]) -> Vec<BranchName> {
+    let others = origin.before.iter().filter(|(name, _)| !own.iter().any(|own| own == name));
+    let moved = others.filter(|(name, then)| now.get(name) != Some(*then));
+    moved.filter_map(|(name, _)| name.strip_prefix("refs/heads/")).map(BranchName::from_git).collect()
 }
 
 /// Counts the commits that cannot be reached from what should land: the agent left two ends, neither ahead of the other.

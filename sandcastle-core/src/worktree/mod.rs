@@ -8,6 +8,7 @@
 mod copy;
 mod gather;
 mod holder;
+mod lag;
 mod land;
 mod lock;
 mod names;
@@ -25,6 +26,7 @@ mod value;
 pub(crate) use self::copy::{check_paths, copy_into};
 pub(crate) use self::gather::{Gathered, Origin};
 pub(crate) use self::holder::Holder;
+pub(crate) use self::lag::lagging;
 #[cfg(feature = "review")]
 pub(crate) use self::land::Outlook;
 pub(crate) use self::land::{Landed, Landing};

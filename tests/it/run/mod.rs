@@ -14,6 +14,7 @@ mod last_messages;
 mod lent_schemas;
 mod lowered;
 mod merging;
+mod moved;
 mod native;
 mod played;
 mod refused_schemas;

@@ -337,3 +337,21 @@ async fn w_4_files_that_the_agent_has_git_ignore_are_kept() {
     let kept = sandcastle::run(options).await.unwrap().preserved_worktree.expect("a worktree that is kept");
     assert_eq!(std::fs::read_to_string(kept.join("unfinished")).unwrap(), "half");
 }
+
+#[tokio::test]
+async fn two_live_runs_in_the_users_own_work_tree_go_on_side_by_side_and_are_told_the_commits_of_both() {
+    let bench = Bench::new().await;
+    let (there, both) = (bench.state.path().join("there"), bench.state.path().join("both"));
+    let wait = |file: &Path| format!("until [ -e '{}' ]; do sleep 0.01; done", file.display());
+    let first =
+        Turn::new().write_file("one", "1").commit("One").shell(format!("touch '{}'", there.display()));
+    let first = first.shell(wait(&both)).say("ok");
+    let second = Turn::new().shell(wait(&there)).write_file("two", "2").commit("Two");
+    let second = second.shell(format!("touch '{}'", both.display())).say("ok");
+    let (first, second) =
+        tokio::join!(sandcastle::run(bench.options([first])), sandcastle::run(bench.options([second])));
+    for result in [first.unwrap(), second.unwrap()] {
+        let told: Vec<&str> = result.commits.iter().map(|commit| commit.subject.as_str()).collect();
+        assert_eq!(told, ["One", "Two"]);
+    }
+}

@@ -13,6 +13,7 @@ use super::refusal::Refusal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::{Answer, Git, Repository, path_from, read_bounded};
 use crate::id::CommitId;
+use crate::worktree::lag::Lag;
 use crate::worktree::lock::Lock;
 
 /// How long moving a checkout may take once it has begun; stopping it half-way is worse than waiting.
@@ -92,6 +93,9 @@ impl Checkout {
         let Some(aimed) = aim(repository, &tree).await else {
             return Err(Refusal::BrokenCheckout(&tree.top).into_error(landing));
         };
+        if let Some(lag) = Lag::of(&aimed, landing.target).await? {
+            return Err(Refusal::Lagging(&lag).into_error(landing));
+        }
         check(landing, &aimed, old, new).await?;
         Ok(Self::In(Box::new(aimed)))
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Landing;
 use crate::error::{Error, ErrorKind};
 use crate::id::CommitId;
+use crate::worktree::lag::Lag;
 
 /// How many paths one error names.
 const MAX_NAMED: usize = 20;
@@ -30,6 +31,8 @@ pub(super) enum Refusal<'a> {
     ManyCheckouts(Vec<PathBuf>),
     /// The target is checked out in a work tree that is not where git says, or not as git says.
     BrokenCheckout(&'a Path),
+    /// The target was moved behind the back of the work tree that it is checked out in.
+    Lagging(&'a Lag),
     /// The user is in the middle of something in the work tree.
     Unfinished {
         tree: &'a Path,
@@ -87,6 +90,10 @@ impl Refusal<'_> {
             Self::BrokenCheckout(tree) => {
                 format!("it is checked out in {}, which is not a work tree of the repository", place(tree))
             }
+            Self::Lagging(lag) => format!(
+                "it was moved by something else than this run, and the files in {}, where it is checked out, lag behind",
+                place(lag.top())
+            ),
             Self::Unfinished { tree, operation } => {
                 format!("{operation} is unfinished in {}", place(tree))
             }
@@ -114,6 +121,7 @@ impl Refusal<'_> {
                                         puts it right"
                     .to_owned()
             }
+            Self::Lagging(lag) => lag.remedy(),
             Self::Unfinished { .. } | Self::Unmerged { .. } => {
                 "finish or abort that first; `git status` in there says how".to_owned()
             }

@@ -200,10 +200,12 @@ pub(crate) fn recovery(recovery: &Recovery) -> String {
     lines.behind("")
 }
 
-/// The branches to look at. A rescue branch of a worktree's files has the commits of its branch, too.
+/// The branches to look at. A rescue branch of a worktree's files has the commits of its branch, too; what was committed in the
+/// user's own work tree is there already.
 fn branches(recovery: &Recovery) -> Vec<&str> {
     let rescued = recovery.rescued.iter().map(|rescued| rescued.branch.as_str());
-    let own = recovery.run.branches.iter().filter(|branch| !branch.commits.is_empty());
+    let is_apart = recovery.run.strategy.as_deref() != Some("head");
+    let own = recovery.run.branches.iter().filter(|branch| is_apart && !branch.commits.is_empty());
     own.map(|branch| branch.name.as_str()).chain(rescued).collect()
 }
 
