@@ -7,6 +7,7 @@ use super::PullRequestRun;
 use super::posting::{Posting, post_all};
 use super::task::{About, PullRequestOutput};
 use crate::forge::Forge;
+use crate::review::trust::told;
 use crate::review::{
     Checkout, CommentableLines, Counts, Diff, Dropped, PullRequest, ResultFiles, ResultFolder,
 };
@@ -18,7 +19,7 @@ use crate::{CommitId, Error, ErrorKind, Result, RunResult, Work};
 pub struct PullRequestResult<T> {
     /// What is to be said, less what was dropped.
     pub output: T,
-    /// What of the agent's report was not true of the pull request, and why; `warnings` has it in words.
+    /// What of the agent's report was not true of the pull request, and why; `warnings` has it in words, if it is not too much.
     pub dropped: Vec<Dropped>,
     /// How much there is.
     pub counts: Counts,
@@ -69,7 +70,7 @@ impl PullRequestRun {
             return Err(carrying(nothing_produced(self.number, &dropped), work.as_ref()));
         }
         let mut warnings = work.map(|work| work.warnings).unwrap_or_default();
-        warnings.extend(dropped.iter().map(ToString::to_string));
+        warnings.extend(told(&dropped));
         Ok(PullRequestResult {
             output,
             dropped,
@@ -182,5 +183,5 @@ pub(super) fn carrying(error: Error, work: Option<&Work>) -> Error {
 fn nothing_produced(number: u64, dropped: &[Dropped]) -> Error {
     let what = format!("produce anything for #{number}: there is neither a commit nor anything to say");
     let error = Error::new(ErrorKind::NothingProduced, what);
-    dropped.iter().fold(error, |error, dropped| error.with_hint(dropped.to_string()))
+    told(dropped).fold(error, Error::with_hint)
 }

@@ -33,6 +33,24 @@ async fn row_198_nothing_at_all_is_a_failure_with_its_reason_in_a_file() {
 }
 
 #[tokio::test]
+async fn thousands_of_untrue_remarks_are_told_in_a_few_sentences() {
+    let yard = Yard::new().await;
+    let made_up = |number: u32| json!({ "commentId": format!("PRRC_made_up_{number}"), "body": "Done." });
+    let replies: Vec<Value> = (0..3000).map(made_up).collect();
+    let turns = json!([looked(), report(&json!({ "threadReplies": replies }))]);
+    let ended = yard.play("implement", &turns, &[]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    let reason = yard.result("failure_reason.txt");
+    assert!(reason.contains("`PRRC_made_up_0`") && reason.contains("2980 more were left out"), "{reason}");
+    assert!(reason.len() < 8000, "{}", reason.len());
+    // What is said beside something true is as long.
+    let turns = json!([work(), report(&json!({ "threadReplies": replies }))]);
+    let said = json_of(&yard.play("implement", &turns, &[]));
+    assert_eq!(said["dropped"].as_array().unwrap().len(), 3000);
+    assert_eq!(said["warnings"].as_array().unwrap().len(), 21, "{}", said["warnings"]);
+}
+
+#[tokio::test]
 async fn row_198_every_failure_is_written_down() {
     let fail = json!([{ "steps": [{ "exit": 4 }] }]);
     let mute = json!([work(), { "steps": [{ "say": "No." }] }, { "steps": [{ "say": "No." }] }, { "steps": [{ "say": "No." }] }]);
