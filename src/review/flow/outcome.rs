@@ -11,7 +11,7 @@ use crate::review::trust::told;
 use crate::review::{
     Checkout, CommentableLines, Counts, Diff, Dropped, PullRequest, ResultFiles, ResultFolder,
 };
-use crate::{CommitId, Error, ErrorKind, Result, RunResult, Work};
+use crate::{Commit, CommitId, Error, ErrorKind, Result, RunResult, Work};
 
 /// Holds what came of work on a pull request. Nothing of it has left this machine.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub struct PullRequestResult<T> {
     pub tip: CommitId,
     /// Things that went wrong without failing it.
     pub warnings: Vec<String>,
+    /// Whether the agent made commits, and all of them on another branch.
+    is_elsewhere: bool,
     forge: Arc<dyn Forge>,
     postings: Option<Vec<Posting>>,
     pushed: Option<CommitId>,
@@ -63,9 +65,11 @@ impl PullRequestRun {
         produced: Produced<T>,
     ) -> Result<PullRequestResult<T>> {
         let work = produced.run.as_ref().map(RunResult::work);
-        let (tip, lines) = Box::pin(now(&checkout)).await.map_err(|error| carrying(error, work.as_ref()))?;
-        let (output, dropped) = produced.output.kept(&pull_request, &lines);
-        let counts = output.counts(produced.commits);
+        let looked = Box::pin(Now::of(&checkout, produced.run.as_ref().map(|run| &*run.commits))).await;
+        let now = looked.map_err(|error| carrying(error, work.as_ref()))?;
+        let (output, dropped) = produced.output.kept(&pull_request, &now.lines);
+        let counts = output.counts(now.landed.unwrap_or(produced.commits));
+        let is_elsewhere = produced.commits > 0 && counts.commits == 0;
         if counts.is_nothing() {
             return Err(carrying(nothing_produced(self.number, &dropped), work.as_ref()));
         }
@@ -78,8 +82,9 @@ impl PullRequestRun {
             run: produced.run,
             pull_request,
             checkout,
-            tip,
+            tip: now.tip,
             warnings,
+            is_elsewhere,
             forge: self.forge,
             postings: None,
             pushed: None,
@@ -87,10 +92,25 @@ impl PullRequestRun {
     }
 }
 
-/// Reads where a branch stands, and which of its lines can be commented on.
-async fn now(checkout: &Checkout) -> Result<(CommitId, CommentableLines)> {
-    let tip = checkout.tip().await?;
-    Ok((tip, Diff::parse(&checkout.diff().await?)?.commentable()))
+/// A branch after the work on it.
+struct Now {
+    tip: CommitId,
+    /// What of it can be commented on.
+    lines: CommentableLines,
+    /// How many of an agent's commits are on it.
+    landed: Option<usize>,
+}
+
+impl Now {
+    async fn of(checkout: &Checkout, commits: Option<&[Commit]>) -> Result<Self> {
+        let tip = checkout.tip().await?;
+        let lines = Diff::parse(&checkout.diff().await?)?.commentable();
+        let landed = match commits {
+            Some(commits) => Some(checkout.count_of(commits).await?),
+            None => None,
+        };
+        Ok(Self { tip, lines, landed })
+    }
 }
 
 impl<T: PullRequestOutput> PullRequestResult<T> {
@@ -142,16 +162,14 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
     ///
     /// # Errors
     /// [`ErrorKind::Forge`] when the host does not take something, with what was posted before it and what was not; also when
-    /// it would be about commits that were not [pushed](Self::push). The error carries what was done.
+    /// it would be about commits that were not [pushed](Self::push), or that the agent made on another branch. The error carries
+    /// what was done.
     ///
     /// # Cancel safety
     /// What was being sent when the future is dropped may have arrived, and is not sent again.
     pub async fn post(&mut self) -> Result<&[Posting]> {
-        if T::ABOUT == About::WhatWasMade && self.has_unpushed() {
-            let number = self.pull_request.number;
-            let what = format!("post on #{number}: it is about commits that were not pushed");
-            let error = Error::new(ErrorKind::Forge, what).with_hint("push them first, with `push`");
-            return Err(self.carrying(error));
+        if T::ABOUT == About::WhatWasMade {
+            self.check_seen().map_err(|error| self.carrying(error))?;
         }
         let (output, tip) = (&self.output, &self.tip);
         let postings =
@@ -159,6 +177,21 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
         let posted = Box::pin(post_all(postings, &*self.forge, &self.pull_request)).await;
         posted.map_err(|error| self.carrying(error))?;
         Ok(self.postings())
+    }
+
+    /// Checks that others can see what is talked about.
+    fn check_seen(&self) -> Result<()> {
+        let (number, branch) = (self.pull_request.number, self.checkout.branch());
+        let (which, hint) = if self.is_elsewhere {
+            let hint = "the warnings name the branch that has them: bring them over, or begin again";
+            (format!("are not on `{branch}`"), hint)
+        } else if self.has_unpushed() {
+            ("were not pushed".to_owned(), "push them first, with `push`")
+        } else {
+            return Ok(());
+        };
+        let what = format!("post on #{number}: it is about commits that {which}");
+        Err(Error::new(ErrorKind::Forge, what).with_hint(hint))
     }
 
     /// Returns what was to be posted and what became of it; nothing before [`post`](Self::post) was called.

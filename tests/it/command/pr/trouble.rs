@@ -177,6 +177,28 @@ async fn what_cannot_work_is_refused_before_anybody_is_asked() {
 }
 
 #[tokio::test]
+async fn commits_on_another_branch_are_none_of_the_pull_request() {
+    let yard = Yard::new().await;
+    let strays = json!({ "steps": [
+        { "shell": "git checkout -q -b elsewhere" },
+        { "write-file": { "path": "src/lib.rs", "content": "a ruin\n" } },
+        { "commit": "Tear it down" },
+        { "say": "Done." },
+    ] });
+    let answered =
+        report(&json!({ "threadReplies": [{ "commentId": "PRRC_moat_1", "body": "I tore it down." }] }));
+    let ended = yard.play("implement", &json!([strays, answered]), &["--push", "--post"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    let error = &json_of(&ended)["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(message.ends_with("it is about commits that are not on `tower`"), "{error}");
+    assert!(error["warnings"].to_string().contains("`elsewhere`"), "{error}");
+    assert_eq!(error["commits"][0]["subject"], "Tear it down");
+    assert_eq!((yard.remote_tip("tower").await, yard.server.posted()), (yard.head.clone(), Vec::new()));
+    assert_eq!(yard.result("has_commits.txt"), "false");
+}
+
+#[tokio::test]
 async fn a_pull_request_that_is_not_there_is_told() {
     let yard = Yard::of(|scene| scene.with("/pull/number", json!(13))).await;
     let ended = yard.play("explore", &json!([looked()]), &[]);
