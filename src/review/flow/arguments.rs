@@ -296,6 +296,15 @@ mod tests {
                 assert!(text.contains(words) || text.contains(&words.replace('\n', " ")), "{words}: {text}");
             }
             assert!(!text.contains("!`") && !text.contains("<output>"), "{text}");
+            // What may be any sentence is only where it is said to be other people's.
+            let ours = text.split("<<< {{MARK}}\n").map(|part| part.split(">>> {{MARK}}\n").last().unwrap());
+            for part in ours {
+                for theirs in
+                    ["PR_TITLE", "PR_BODY", "ISSUE_TITLE", "LINKED_ISSUE", "DIFF", "COMMENTS", "CONFLICTS"]
+                {
+                    assert!(!part.contains(theirs), "{theirs}: {part}");
+                }
+            }
         }
     }
 }
