@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::PullRequestRun;
 use super::posting::{Posting, post_all};
-use super::task::{About, PullRequestOutput};
+use super::task::{About, Commits, PullRequestOutput};
 use crate::forge::Forge;
 use crate::review::trust::told;
 use crate::review::{
@@ -119,7 +119,8 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
     /// # Errors
     /// [`ErrorKind::Io`] if it cannot be written as JSON.
     pub fn files(&self) -> Result<ResultFiles> {
-        self.output.files(&self.tip, self.counts.commits)
+        let is_ahead = self.tip != *self.checkout.start();
+        self.output.files(&self.tip, Commits { made: self.counts.commits, is_ahead })
     }
 
     /// Writes it into a folder, in the place of what an earlier run has left there.
@@ -200,7 +201,9 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
         self.postings.as_deref().unwrap_or_default()
     }
 
-    fn carrying(&self, error: Error) -> Error {
+    /// Has an error of whoever goes on with this carry what was done, unless it carries something already.
+    #[must_use]
+    pub fn carrying(&self, error: Error) -> Error {
         carrying(error, self.run.as_ref().map(RunResult::work).as_ref())
     }
 }

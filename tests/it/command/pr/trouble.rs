@@ -52,6 +52,13 @@ async fn thousands_of_untrue_remarks_are_told_in_a_few_sentences() {
 
 #[tokio::test]
 async fn row_198_every_failure_is_written_down() {
+    // What came of earlier work does not stay beside it.
+    let earlier = Yard::new().await;
+    let fine = json!([looked(), report(&json!({ "summary": "Fine." }))]);
+    assert_eq!(earlier.play("review", &fine, &[]).code(), Some(0));
+    assert!(earlier.result_names().contains(&"review_payload.json".to_owned()));
+    assert_eq!(earlier.play("review", &json!([{ "steps": [{ "exit": 4 }] }]), &[]).code(), Some(1));
+    assert_eq!(earlier.result_names(), ["failure_reason.txt"]);
     let fail = json!([{ "steps": [{ "exit": 4 }] }]);
     let mute = json!([work(), { "steps": [{ "say": "No." }] }, { "steps": [{ "say": "No." }] }, { "steps": [{ "say": "No." }] }]);
     for (turns, code, kind) in [(fail, 1, "agent-failed"), (mute, 3, "structured-output")] {
@@ -174,6 +181,22 @@ async fn what_cannot_work_is_refused_before_anybody_is_asked() {
     let ended = desk.run(&plain);
     assert_eq!(ended.code(), Some(2), "{ended:?}");
     assert!(ended.stdout.contains("--api-url https://git.example/api/v3"), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_report_that_cannot_be_written_down_is_not_lost_with_the_commits() {
+    let yard = Yard::new().await;
+    let mut answer = report(&json!({ "summary": "Fine." }));
+    // An agent without a sandbox takes the folder away.
+    answer["steps"].as_array_mut().unwrap().insert(0, json!({ "shell": "rm -r \"$HOME/results\"" }));
+    let ended = yard.play("review", &json!([work(), answer]), &["--push", "--post"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    let error = &json_of(&ended)["error"];
+    assert_eq!((error["kind"].as_str(), &error["branch"]), (Some("io"), &json!("tower")), "{error}");
+    assert_eq!(error["commits"][0]["subject"], "Make the wall thicker", "{error}");
+    let show = yard.desk.runs(&["show", error["run"].as_str().unwrap()]);
+    assert!(show.to_string().contains("Fine."), "{show}");
+    assert_eq!((yard.remote_tip("tower").await, yard.server.posted()), (yard.head.clone(), Vec::new()));
 }
 
 #[tokio::test]
