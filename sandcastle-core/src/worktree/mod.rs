@@ -31,8 +31,10 @@ pub(crate) use self::lag::lagging;
 pub(crate) use self::land::Outlook;
 pub(crate) use self::land::{Landed, Landing};
 pub(crate) use self::lock::{Attempt, Lock};
+#[cfg(any(feature = "review", feature = "workflow"))]
+pub(crate) use self::names::checked_branch;
 #[cfg(feature = "workflow")]
-pub(crate) use self::names::{checked_branch, checked_revision};
+pub(crate) use self::names::checked_revision;
 pub(crate) use self::opening::{GATE_LIMIT, is_unfinished};
 pub(crate) use self::place::{Closed, Fate, Place};
 pub(crate) use self::plan::Plan;

@@ -12,6 +12,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
 use super::{FAILURE_REASON, ResultFiles};
+use crate::review::PullRequestOutput;
 use crate::{Error, ErrorKind, Result};
 
 /// A folder that results are written to.
@@ -42,12 +43,18 @@ impl ResultFolder {
         let opened =
             std::fs::create_dir_all(&path).and_then(|()| Dir::open_ambient_dir(&path, ambient_authority()));
         let folder = opened.map_err(|error| failed("open the folder", &path, error))?;
-        match folder.remove_file(FAILURE_REASON) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(failed("remove", &path.join(FAILURE_REASON), error))
-            }
-            _ => Ok(Self { folder, path }),
-        }
+        let opened = Self { folder, path };
+        opened.remove(FAILURE_REASON)?;
+        Ok(opened)
+    }
+
+    /// Removes the files that earlier work of the same kind has left. Beside the reason of a failure they would be taken for what
+    /// came of the work that failed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`], with the path.
+    pub fn clear<T: PullRequestOutput>(&self) -> Result<()> {
+        T::FILES.iter().try_for_each(|name| self.remove(name))
     }
 
     /// Returns its path, as it was given.
@@ -64,6 +71,15 @@ impl ResultFolder {
         let unborn =
             files.iter().map(|(name, contents)| self.unborn(name, contents)).collect::<Result<Vec<_>>>();
         unborn?.into_iter().try_for_each(Unborn::place)
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        match self.folder.remove_file(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(failed("remove", &self.path.join(name), error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes a file under a name of its own.

@@ -122,20 +122,37 @@ fn comments(pull_request: &PullRequest) -> String {
             })
         })
         .collect();
-    let size = |values: &[Value]| values.iter().map(|value| value.to_string().len()).sum::<usize>();
-    let mut left_out = 0;
-    while size(&said) + size(&reviews) + size(&threads) > MAX_COMMENTS {
-        // What is asked for is in the conversations; they go last.
-        let oldest = [&mut said, &mut reviews, &mut threads].into_iter().find(|values| !values.is_empty());
-        let Some(values) = oldest else { break };
-        values.remove(0);
-        left_out += 1;
-    }
+    // What is asked for is in the conversations; they go last.
+    let left_out = leave_out_oldest([&mut said, &mut reviews, &mut threads], MAX_COMMENTS);
     let mut all = json!({ "issue_comments": said, "review_summaries": reviews, "review_threads": threads });
     if left_out > 0 {
         all["left_out"] = json!(format!("the {left_out} oldest remarks, to keep this short"));
     }
     format!("{all:#}").replace('\0', "\u{fffd}")
+}
+
+/// Takes remarks away until the others fit, the oldest of the first list first, and returns how many.
+fn leave_out_oldest(lists: [&mut Vec<Value>; 3], limit: usize) -> usize {
+    let whole: usize = lists.iter().flat_map(|values| values.iter()).map(written_size).sum();
+    let mut excess = whole.saturating_sub(limit);
+    let mut left_out = 0;
+    for values in lists {
+        let mut oldest = 0;
+        while let Some(value) = values.get(oldest).filter(|_| excess > 0) {
+            excess = excess.saturating_sub(written_size(value));
+            oldest += 1;
+        }
+        values.drain(..oldest);
+        left_out += oldest;
+    }
+    left_out
+}
+
+/// Returns how many bytes a remark takes in its list, where each of its lines is indented.
+fn written_size(remark: &Value) -> usize {
+    const INDENT: usize = 4;
+    let text = format!("{remark:#}");
+    text.len() + (INDENT + 1) * (text.lines().count() + 1)
 }
 
 fn title(text: &str) -> String {
@@ -217,6 +234,33 @@ mod tests {
     }
 
     #[test]
+    fn many_short_remarks_take_no_more_room_than_a_few_long_ones() {
+        let mut pull_request = pull_request();
+        pull_request.comments = vec![said("x"); 5000];
+        pull_request.threads =
+            (0..5000).map(|number| thread(&number.to_string(), ThreadState::Unresolved)).collect();
+        let text = comments(&pull_request);
+        assert!((MAX_COMMENTS / 2..MAX_COMMENTS + 256).contains(&text.len()), "{}", text.len());
+        let all: Value = serde_json::from_str(&text).unwrap();
+        let kept = all["review_threads"].as_array().unwrap();
+        assert_eq!(kept.last().unwrap()["commentId"], "4999", "the newest stay");
+        assert_eq!(
+            all["left_out"],
+            format!("the {} oldest remarks, to keep this short", 10_000 - kept.len())
+        );
+    }
+
+    #[test]
+    fn what_is_much_is_bounded_in_a_moment() {
+        let mut pull_request = pull_request();
+        pull_request.comments = vec![said(&"x".repeat(4000)); 10_000];
+        let begun = std::time::Instant::now();
+        assert!(comments(&pull_request).len() < MAX_COMMENTS + 256);
+        // In a build without optimisation, on a machine that has other things to do.
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
+
+    #[test]
     fn a_title_is_one_line_and_a_text_is_cut_between_characters() {
         assert_eq!(title("One\n# Two\u{1b}[2J\r"), "One # Two [2J");
         let cut = body(&"ü".repeat(MAX_BODY), "none");
@@ -252,6 +296,15 @@ mod tests {
                 assert!(text.contains(words) || text.contains(&words.replace('\n', " ")), "{words}: {text}");
             }
             assert!(!text.contains("!`") && !text.contains("<output>"), "{text}");
+            // What may be any sentence is only where it is said to be other people's.
+            let ours = text.split("<<< {{MARK}}\n").map(|part| part.split(">>> {{MARK}}\n").last().unwrap());
+            for part in ours {
+                for theirs in
+                    ["PR_TITLE", "PR_BODY", "ISSUE_TITLE", "LINKED_ISSUE", "DIFF", "COMMENTS", "CONFLICTS"]
+                {
+                    assert!(!part.contains(theirs), "{theirs}: {part}");
+                }
+            }
         }
     }
 }

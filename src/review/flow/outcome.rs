@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::PullRequestRun;
 use super::posting::{Posting, post_all};
-use super::task::{About, PullRequestOutput};
+use super::task::{About, Commits, PullRequestOutput};
 use crate::forge::Forge;
+use crate::review::trust::told;
 use crate::review::{
     Checkout, CommentableLines, Counts, Diff, Dropped, PullRequest, ResultFiles, ResultFolder,
 };
-use crate::{CommitId, Error, ErrorKind, Result, RunResult, Work};
+use crate::{Commit, CommitId, Error, ErrorKind, Result, RunResult, Work};
 
 /// Holds what came of work on a pull request. Nothing of it has left this machine.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ use crate::{CommitId, Error, ErrorKind, Result, RunResult, Work};
 pub struct PullRequestResult<T> {
     /// What is to be said, less what was dropped.
     pub output: T,
-    /// What of the agent's report was not true of the pull request, and why; `warnings` has it in words.
+    /// What of the agent's report was not true of the pull request, and why; `warnings` has it in words, if it is not too much.
     pub dropped: Vec<Dropped>,
     /// How much there is.
     pub counts: Counts,
@@ -32,6 +33,8 @@ pub struct PullRequestResult<T> {
     pub tip: CommitId,
     /// Things that went wrong without failing it.
     pub warnings: Vec<String>,
+    /// Whether the agent made commits, and all of them on another branch.
+    is_elsewhere: bool,
     forge: Arc<dyn Forge>,
     postings: Option<Vec<Posting>>,
     pushed: Option<CommitId>,
@@ -62,14 +65,16 @@ impl PullRequestRun {
         produced: Produced<T>,
     ) -> Result<PullRequestResult<T>> {
         let work = produced.run.as_ref().map(RunResult::work);
-        let (tip, lines) = Box::pin(now(&checkout)).await.map_err(|error| carrying(error, work.as_ref()))?;
-        let (output, dropped) = produced.output.kept(&pull_request, &lines);
-        let counts = output.counts(produced.commits);
+        let looked = Box::pin(Now::of(&checkout, produced.run.as_ref().map(|run| &*run.commits))).await;
+        let now = looked.map_err(|error| carrying(error, work.as_ref()))?;
+        let (output, dropped) = produced.output.kept(&pull_request, &now.lines);
+        let counts = output.counts(now.landed.unwrap_or(produced.commits));
+        let is_elsewhere = produced.commits > 0 && counts.commits == 0;
         if counts.is_nothing() {
             return Err(carrying(nothing_produced(self.number, &dropped), work.as_ref()));
         }
         let mut warnings = work.map(|work| work.warnings).unwrap_or_default();
-        warnings.extend(dropped.iter().map(ToString::to_string));
+        warnings.extend(told(&dropped));
         Ok(PullRequestResult {
             output,
             dropped,
@@ -77,8 +82,9 @@ impl PullRequestRun {
             run: produced.run,
             pull_request,
             checkout,
-            tip,
+            tip: now.tip,
             warnings,
+            is_elsewhere,
             forge: self.forge,
             postings: None,
             pushed: None,
@@ -86,10 +92,25 @@ impl PullRequestRun {
     }
 }
 
-/// Reads where a branch stands, and which of its lines can be commented on.
-async fn now(checkout: &Checkout) -> Result<(CommitId, CommentableLines)> {
-    let tip = checkout.tip().await?;
-    Ok((tip, Diff::parse(&checkout.diff().await?)?.commentable()))
+/// A branch after the work on it.
+struct Now {
+    tip: CommitId,
+    /// What of it can be commented on.
+    lines: CommentableLines,
+    /// How many of an agent's commits are on it.
+    landed: Option<usize>,
+}
+
+impl Now {
+    async fn of(checkout: &Checkout, commits: Option<&[Commit]>) -> Result<Self> {
+        let tip = checkout.tip().await?;
+        let lines = Diff::parse(&checkout.diff().await?)?.commentable();
+        let landed = match commits {
+            Some(commits) => Some(checkout.count_of(commits).await?),
+            None => None,
+        };
+        Ok(Self { tip, lines, landed })
+    }
 }
 
 impl<T: PullRequestOutput> PullRequestResult<T> {
@@ -98,7 +119,8 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
     /// # Errors
     /// [`ErrorKind::Io`] if it cannot be written as JSON.
     pub fn files(&self) -> Result<ResultFiles> {
-        self.output.files(&self.tip, self.counts.commits)
+        let is_ahead = self.tip != *self.checkout.start();
+        self.output.files(&self.tip, Commits { made: self.counts.commits, is_ahead })
     }
 
     /// Writes it into a folder, in the place of what an earlier run has left there.
@@ -141,16 +163,14 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
     ///
     /// # Errors
     /// [`ErrorKind::Forge`] when the host does not take something, with what was posted before it and what was not; also when
-    /// it would be about commits that were not [pushed](Self::push). The error carries what was done.
+    /// it would be about commits that were not [pushed](Self::push), or that the agent made on another branch. The error carries
+    /// what was done.
     ///
     /// # Cancel safety
     /// What was being sent when the future is dropped may have arrived, and is not sent again.
     pub async fn post(&mut self) -> Result<&[Posting]> {
-        if T::ABOUT == About::WhatWasMade && self.has_unpushed() {
-            let number = self.pull_request.number;
-            let what = format!("post on #{number}: it is about commits that were not pushed");
-            let error = Error::new(ErrorKind::Forge, what).with_hint("push them first, with `push`");
-            return Err(self.carrying(error));
+        if T::ABOUT == About::WhatWasMade {
+            self.check_seen().map_err(|error| self.carrying(error))?;
         }
         let (output, tip) = (&self.output, &self.tip);
         let postings =
@@ -160,13 +180,30 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
         Ok(self.postings())
     }
 
+    /// Checks that others can see what is talked about.
+    fn check_seen(&self) -> Result<()> {
+        let (number, branch) = (self.pull_request.number, self.checkout.branch());
+        let (which, hint) = if self.is_elsewhere {
+            let hint = "the warnings name the branch that has them: bring them over, or begin again";
+            (format!("are not on `{branch}`"), hint)
+        } else if self.has_unpushed() {
+            ("were not pushed".to_owned(), "push them first, with `push`")
+        } else {
+            return Ok(());
+        };
+        let what = format!("post on #{number}: it is about commits that {which}");
+        Err(Error::new(ErrorKind::Forge, what).with_hint(hint))
+    }
+
     /// Returns what was to be posted and what became of it; nothing before [`post`](Self::post) was called.
     #[must_use]
     pub fn postings(&self) -> &[Posting] {
         self.postings.as_deref().unwrap_or_default()
     }
 
-    fn carrying(&self, error: Error) -> Error {
+    /// Has an error of whoever goes on with this carry what was done, unless it carries something already.
+    #[must_use]
+    pub fn carrying(&self, error: Error) -> Error {
         carrying(error, self.run.as_ref().map(RunResult::work).as_ref())
     }
 }
@@ -182,5 +219,5 @@ pub(super) fn carrying(error: Error, work: Option<&Work>) -> Error {
 fn nothing_produced(number: u64, dropped: &[Dropped]) -> Error {
     let what = format!("produce anything for #{number}: there is neither a commit nor anything to say");
     let error = Error::new(ErrorKind::NothingProduced, what);
-    dropped.iter().fold(error, |error, dropped| error.with_hint(dropped.to_string()))
+    told(dropped).fold(error, Error::with_hint)
 }

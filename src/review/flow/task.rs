@@ -25,19 +25,30 @@ pub enum About {
     WhatWasMade,
 }
 
+/// The commits of a branch that files tell of.
+#[derive(Clone, Copy, Debug)]
+pub struct Commits {
+    /// How many this work has made.
+    pub made: usize,
+    /// Whether the branch is ahead of the pull request: earlier work may have left commits on it, too.
+    pub is_ahead: bool,
+}
+
 pub(super) mod sealed {
     use super::*;
 
     pub trait Report: Sized {
         const ABOUT: About;
+        /// The names of the files that it is worded as.
+        const FILES: &'static [&'static str];
 
         /// Keeps what is true of the pull request.
         fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>);
 
         fn counts(&self, commits: usize) -> Counts;
 
-        /// Words it as files.
-        fn files(&self, tip: &CommitId, commits: usize) -> Result<ResultFiles>;
+        /// Words it as files. Lines are counted in `tip`.
+        fn files(&self, tip: &CommitId, commits: Commits) -> Result<ResultFiles>;
 
         /// Words it for the host, in the order in which it is posted.
         fn sayings(&self, tip: &CommitId) -> Vec<Saying>;
@@ -46,6 +57,7 @@ pub(super) mod sealed {
 
 impl sealed::Report for ExploreOutput {
     const ABOUT: About = About::WhatWasThere;
+    const FILES: &'static [&'static str] = &["comment.md"];
 
     fn kept(self, _: &PullRequest, _: &CommentableLines) -> (Self, Vec<Dropped>) {
         (self, Vec::new())
@@ -55,7 +67,7 @@ impl sealed::Report for ExploreOutput {
         Counts { commits, top_level_comments: 1, ..Counts::default() }
     }
 
-    fn files(&self, _: &CommitId, _: usize) -> Result<ResultFiles> {
+    fn files(&self, _: &CommitId, _: Commits) -> Result<ResultFiles> {
         Ok(ResultFiles::of_explore(self))
     }
 
@@ -66,6 +78,8 @@ impl sealed::Report for ExploreOutput {
 
 impl sealed::Report for ReviewOutput {
     const ABOUT: About = About::WhatWasMade;
+    const FILES: &'static [&'static str] =
+        &["review_payload.json", "replies.json", "summary.md", "verdict.txt"];
 
     fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>) {
         let (inline_comments, mut dropped) = keep_inline(self.inline_comments, lines);
@@ -83,8 +97,8 @@ impl sealed::Report for ReviewOutput {
         }
     }
 
-    fn files(&self, tip: &CommitId, commits: usize) -> Result<ResultFiles> {
-        ResultFiles::of_review(self, tip, commits)
+    fn files(&self, tip: &CommitId, commits: Commits) -> Result<ResultFiles> {
+        ResultFiles::of_review(self, tip, commits.made)
     }
 
     fn sayings(&self, tip: &CommitId) -> Vec<Saying> {
@@ -99,6 +113,12 @@ impl sealed::Report for ReviewOutput {
 
 impl sealed::Report for ImplementOutput {
     const ABOUT: About = About::WhatWasMade;
+    const FILES: &'static [&'static str] = &[
+        "has_commits.txt",
+        "implement_thread_replies.json",
+        "implement_new_inline_comments.json",
+        "implement_top_level_comments.json",
+    ];
 
     fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>) {
         let (thread_replies, mut dropped) = keep_replies(self.thread_replies, pull_request);
@@ -117,8 +137,8 @@ impl sealed::Report for ImplementOutput {
         }
     }
 
-    fn files(&self, _: &CommitId, commits: usize) -> Result<ResultFiles> {
-        ResultFiles::of_implement(self, commits)
+    fn files(&self, _: &CommitId, commits: Commits) -> Result<ResultFiles> {
+        ResultFiles::of_implement(self, commits.made)
     }
 
     fn sayings(&self, tip: &CommitId) -> Vec<Saying> {
@@ -132,6 +152,7 @@ impl sealed::Report for ImplementOutput {
 
 impl sealed::Report for UpdateBranchOutput {
     const ABOUT: About = About::WhatWasMade;
+    const FILES: &'static [&'static str] = &["comment.md", "should_push.txt"];
 
     fn kept(self, _: &PullRequest, _: &CommentableLines) -> (Self, Vec<Dropped>) {
         (self, Vec::new())
@@ -141,8 +162,8 @@ impl sealed::Report for UpdateBranchOutput {
         Counts { commits, top_level_comments: 1, ..Counts::default() }
     }
 
-    fn files(&self, _: &CommitId, commits: usize) -> Result<ResultFiles> {
-        Ok(ResultFiles::of_update_branch(self, commits))
+    fn files(&self, _: &CommitId, commits: Commits) -> Result<ResultFiles> {
+        Ok(ResultFiles::of_update_branch(self, usize::from(commits.is_ahead)))
     }
 
     fn sayings(&self, _: &CommitId) -> Vec<Saying> {

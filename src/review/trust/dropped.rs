@@ -58,6 +58,16 @@ pub enum DropReason {
     TooMany,
 }
 
+/// The most of what was left out that is told one by one.
+const MAX_TOLD: usize = 20;
+
+/// Words what was left out for a person, who reads no thousand sentences: the first of them, and how many more there are.
+pub(in crate::review) fn told(dropped: &[Dropped]) -> impl Iterator<Item = String> {
+    let more = dropped.len().saturating_sub(MAX_TOLD);
+    let more = (more > 0).then(|| format!("{more} more were left out"));
+    dropped.iter().take(MAX_TOLD).map(ToString::to_string).chain(more)
+}
+
 impl From<ThreadReply> for Remark {
     fn from(reply: ThreadReply) -> Self {
         Self::ThreadReply(reply)

@@ -12,6 +12,7 @@ use std::hash::Hash;
 use std::ops::RangeInclusive;
 
 pub use self::counts::Counts;
+pub(super) use self::dropped::told;
 pub use self::dropped::{DropReason, Dropped, Remark};
 use super::outputs::MAX_BODY;
 use super::{CommentableLines, InlineComment, PullRequest, ThreadReply, TopLevelComment};

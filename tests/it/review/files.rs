@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use sandcastle::review::{
-    ExploreOutput, ImplementOutput, InlineComment, ResultFiles, ResultFolder, ReviewOutput, ThreadReply,
-    TopLevelComment, UpdateBranchOutput,
+    ExploreOutput, ImplementOutput, InlineComment, PullRequestOutput, ResultFiles, ResultFolder,
+    ReviewOutput, ThreadReply, TopLevelComment, UpdateBranchOutput,
 };
 use sandcastle::{CommitId, ErrorKind};
 
@@ -137,6 +137,31 @@ fn the_reason_of_an_earlier_failure_goes_and_nothing_else() {
     fs::write(folder.path().join("theirs.txt"), "theirs").unwrap();
     ResultFolder::open(folder.path()).unwrap();
     assert_eq!(found(folder.path()), [("theirs.txt".to_owned(), "theirs".to_owned())]);
+}
+
+#[test]
+fn what_earlier_work_of_a_kind_has_left_goes_and_nothing_else() {
+    let answered = ImplementOutput {
+        thread_replies: vec![],
+        new_inline_comments: vec![],
+        top_level_comments: vec![TopLevelComment { body: "All done.".to_owned() }],
+    };
+    let comment = "Look.".to_owned();
+    let (looked, updated) = (ExploreOutput { comment: comment.clone() }, UpdateBranchOutput { comment });
+    cleared::<ReviewOutput>(&ResultFiles::of_review(&review(), &tip(), 1).unwrap());
+    cleared::<ImplementOutput>(&ResultFiles::of_implement(&answered, 1).unwrap());
+    cleared::<ExploreOutput>(&ResultFiles::of_explore(&looked));
+    cleared::<UpdateBranchOutput>(&ResultFiles::of_update_branch(&updated, 1));
+}
+
+fn cleared<T: PullRequestOutput>(files: &ResultFiles) {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = ResultFolder::open(folder.path()).unwrap();
+    opened.clear::<T>().unwrap();
+    opened.write(files).unwrap();
+    fs::write(folder.path().join("theirs.md"), "theirs").unwrap();
+    opened.clear::<T>().unwrap();
+    assert_eq!(found(folder.path()), [("theirs.md".to_owned(), "theirs".to_owned())]);
 }
 
 #[test]

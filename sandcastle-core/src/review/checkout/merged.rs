@@ -1,9 +1,11 @@
-//! How a run works on the branch, and whether what it merged is whole.
+//! How a run works on the branch, what of its work is on it, and whether what it merged is whole.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::Checkout;
 use crate::error::Result;
+use crate::id::CommitId;
+use crate::work::Commit;
 use crate::worktree::BranchStrategy;
 
 impl Checkout {
@@ -17,6 +19,18 @@ impl Checkout {
             true => Ok(BranchStrategy::head()),
             false => Ok(BranchStrategy::branch(self.branch.as_str())),
         }
+    }
+
+    /// Counts those of these commits that are on the branch as it is now, and were not where it began. An agent may have left the
+    /// branch for another one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`](crate::ErrorKind::Git) when git fails.
+    pub async fn count_of(&self, commits: &[Commit]) -> Result<usize> {
+        let tip = self.tip().await?;
+        let new = self.repository.commits_between(&[&tip], &[&self.start]).await?;
+        let new: HashSet<&CommitId> = new.iter().map(|commit| &commit.sha).collect();
+        Ok(commits.iter().filter(|commit| new.contains(&commit.sha)).count())
     }
 
     /// Returns those of these files in which a merge has left the marks of a conflict: they are in the branch as it is now, and

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::forge::{HeadOrigin, PullRequest};
 use crate::git::{Remote, Repository, branch_ref};
 use crate::id::{BranchName, CommitId};
-use crate::worktree::Landing;
+use crate::worktree::{Landing, checked_branch};
 
 /// How often it is looked again at a branch that somebody else moves meanwhile.
 const LOOKS: u32 = 3;
@@ -16,8 +16,8 @@ pub(super) async fn open(pull_request: &PullRequest, options: &CheckoutOptions) 
     let opening = Opening { pull_request, options, repository: Repository::discover(&options.folder).await? };
     let remote = opening.repository.remote(&options.remote).await?.opened_by(options.token.clone());
     let destination = opening.destination().await?;
+    let branch = opening.branch_name().await?;
     let base = opening.fetch(&remote).await?;
-    let branch = opening.branch_name()?;
     opening.bring_up(&branch).await?;
     Ok(Checkout {
         number: pull_request.number,
@@ -88,14 +88,26 @@ impl Opening<'_> {
         }
     }
 
-    fn branch_name(&self) -> Result<BranchName> {
-        match (&self.options.branch, &self.pull_request.head.origin) {
-            (Some(branch), _) => Ok(branch.clone()),
-            (None, HeadOrigin::Same) => Ok(self.pull_request.head.branch.clone()),
-            (None, HeadOrigin::Fork(_) | HeadOrigin::Gone) => {
-                BranchName::new(format!("pull/{}", self.pull_request.number))
-            }
+    /// Names the local branch. Whoever may open a pull request chooses the name of its branch, and git takes more names than a
+    /// run does; one that is checked out in the folder needs no worktree, and may have any.
+    async fn branch_name(&self) -> Result<BranchName> {
+        let head = &self.pull_request.head;
+        let named = match (&self.options.branch, &head.origin) {
+            (Some(branch), _) => Some(branch),
+            (None, HeadOrigin::Same) => Some(&head.branch),
+            (None, HeadOrigin::Fork(_) | HeadOrigin::Gone) => None,
+        };
+        let Some(named) = named else { return self.numbered_branch() };
+        match checked_branch(named) {
+            Ok(branch) => Ok(branch),
+            Err(_) if self.repository.head().await?.branch == *named => Ok(named.clone()),
+            Err(_) if self.options.branch.is_none() => self.numbered_branch(),
+            Err(error) => Err(error),
         }
+    }
+
+    fn numbered_branch(&self) -> Result<BranchName> {
+        BranchName::new(format!("pull/{}", self.pull_request.number))
     }
 
     /// Makes the branch, or has it contain the commit of the pull request.

@@ -23,7 +23,8 @@ pub struct CheckoutOptions {
     pub remote: String,
     /// The remote that has the head of a pull request from a fork, which it can be pushed to; by default there is none.
     pub push_remote: Option<String>,
-    /// The name of the local branch; the default is the head branch's own name, or `pull/N` when that comes from a fork.
+    /// The name of the local branch; the default is the head branch's own name, or `pull/N` when that comes from a fork, or its
+    /// name is not one that a run takes.
     pub branch: Option<BranchName>,
     /// How long the remote may take each time it is asked; the default is five minutes.
     pub limit: Duration,

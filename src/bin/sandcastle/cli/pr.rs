@@ -53,7 +53,8 @@ pub(crate) struct PrArgs {
     /// The remote that is the fork which the pull request comes from, to push to it.
     #[arg(long, value_name = "NAME", help_heading = HEADING)]
     pub(crate) push_remote: Option<String>,
-    /// The name of the local branch [default: that of the branch of the pull request, or pull/NUMBER if it is in a fork].
+    /// The name of the local branch [default: that of the branch of the pull request, or pull/NUMBER if it is in a fork
+    /// or has characters that are not taken here].
     #[arg(long, value_name = "NAME", help_heading = HEADING)]
     pub(crate) branch: Option<String>,
     /// The folder that the results are written to [default: a new temporary one].

@@ -81,9 +81,16 @@ pub(super) fn failure(text: &str, color: Color) -> String {
     if coloured { format!("\x1b[1;31merror\x1b[0m: {text}") } else { format!("error: {text}") }
 }
 
-/// Takes out what a terminal would obey.
+/// Takes out what a terminal would obey, and what would show a text in another order than it has.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c }).collect()
+    let is_kept = |c: char| matches!(c, '\n' | '\t') || !(c.is_control() || reorders(c));
+    text.chars().map(|c| if is_kept(c) { c } else { '\u{fffd}' }).collect()
+}
+
+/// Tells whether a character embeds, overrides or isolates a direction of writing. A direction that letters have by themselves
+/// needs none.
+fn reorders(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// As [`clean`], on one line.
@@ -101,5 +108,12 @@ mod tests {
             event: AgentEvent::ToolCall { name: "Bash".into(), detail: "echo \x1b[2J\nrm".into() },
         };
         assert_eq!(super::event(&event, Verbosity::Normal).unwrap(), "  > Bash: echo \u{fffd}[2J");
+    }
+
+    #[test]
+    fn a_text_is_shown_in_its_own_order() {
+        let (shown, plain) = (clean("rm \u{202e}sf-\u{202c} \u{2066}x\u{2069}"), "שלום \u{200f}עולם");
+        assert_eq!(shown, "rm \u{fffd}sf-\u{fffd} \u{fffd}x\u{fffd}");
+        assert_eq!(clean(plain), plain);
     }
 }

@@ -33,7 +33,32 @@ async fn row_198_nothing_at_all_is_a_failure_with_its_reason_in_a_file() {
 }
 
 #[tokio::test]
+async fn thousands_of_untrue_remarks_are_told_in_a_few_sentences() {
+    let yard = Yard::new().await;
+    let made_up = |number: u32| json!({ "commentId": format!("PRRC_made_up_{number}"), "body": "Done." });
+    let replies: Vec<Value> = (0..3000).map(made_up).collect();
+    let turns = json!([looked(), report(&json!({ "threadReplies": replies }))]);
+    let ended = yard.play("implement", &turns, &[]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    let reason = yard.result("failure_reason.txt");
+    assert!(reason.contains("`PRRC_made_up_0`") && reason.contains("2980 more were left out"), "{reason}");
+    assert!(reason.len() < 8000, "{}", reason.len());
+    // What is said beside something true is as long.
+    let turns = json!([work(), report(&json!({ "threadReplies": replies }))]);
+    let said = json_of(&yard.play("implement", &turns, &[]));
+    assert_eq!(said["dropped"].as_array().unwrap().len(), 3000);
+    assert_eq!(said["warnings"].as_array().unwrap().len(), 21, "{}", said["warnings"]);
+}
+
+#[tokio::test]
 async fn row_198_every_failure_is_written_down() {
+    // What came of earlier work does not stay beside it.
+    let earlier = Yard::new().await;
+    let fine = json!([looked(), report(&json!({ "summary": "Fine." }))]);
+    assert_eq!(earlier.play("review", &fine, &[]).code(), Some(0));
+    assert!(earlier.result_names().contains(&"review_payload.json".to_owned()));
+    assert_eq!(earlier.play("review", &json!([{ "steps": [{ "exit": 4 }] }]), &[]).code(), Some(1));
+    assert_eq!(earlier.result_names(), ["failure_reason.txt"]);
     let fail = json!([{ "steps": [{ "exit": 4 }] }]);
     let mute = json!([work(), { "steps": [{ "say": "No." }] }, { "steps": [{ "say": "No." }] }, { "steps": [{ "say": "No." }] }]);
     for (turns, code, kind) in [(fail, 1, "agent-failed"), (mute, 3, "structured-output")] {
@@ -156,6 +181,44 @@ async fn what_cannot_work_is_refused_before_anybody_is_asked() {
     let ended = desk.run(&plain);
     assert_eq!(ended.code(), Some(2), "{ended:?}");
     assert!(ended.stdout.contains("--api-url https://git.example/api/v3"), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_report_that_cannot_be_written_down_is_not_lost_with_the_commits() {
+    let yard = Yard::new().await;
+    let mut answer = report(&json!({ "summary": "Fine." }));
+    // An agent without a sandbox takes the folder away.
+    answer["steps"].as_array_mut().unwrap().insert(0, json!({ "shell": "rm -r \"$HOME/results\"" }));
+    let ended = yard.play("review", &json!([work(), answer]), &["--push", "--post"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    let error = &json_of(&ended)["error"];
+    assert_eq!((error["kind"].as_str(), &error["branch"]), (Some("io"), &json!("tower")), "{error}");
+    assert_eq!(error["commits"][0]["subject"], "Make the wall thicker", "{error}");
+    let show = yard.desk.runs(&["show", error["run"].as_str().unwrap()]);
+    assert!(show.to_string().contains("Fine."), "{show}");
+    assert_eq!((yard.remote_tip("tower").await, yard.server.posted()), (yard.head.clone(), Vec::new()));
+}
+
+#[tokio::test]
+async fn commits_on_another_branch_are_none_of_the_pull_request() {
+    let yard = Yard::new().await;
+    let strays = json!({ "steps": [
+        { "shell": "git checkout -q -b elsewhere" },
+        { "write-file": { "path": "src/lib.rs", "content": "a ruin\n" } },
+        { "commit": "Tear it down" },
+        { "say": "Done." },
+    ] });
+    let answered =
+        report(&json!({ "threadReplies": [{ "commentId": "PRRC_moat_1", "body": "I tore it down." }] }));
+    let ended = yard.play("implement", &json!([strays, answered]), &["--push", "--post"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    let error = &json_of(&ended)["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(message.ends_with("it is about commits that are not on `tower`"), "{error}");
+    assert!(error["warnings"].to_string().contains("`elsewhere`"), "{error}");
+    assert_eq!(error["commits"][0]["subject"], "Tear it down");
+    assert_eq!((yard.remote_tip("tower").await, yard.server.posted()), (yard.head.clone(), Vec::new()));
+    assert_eq!(yard.result("has_commits.txt"), "false");
 }
 
 #[tokio::test]

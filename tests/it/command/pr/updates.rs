@@ -40,6 +40,13 @@ async fn a_branch_that_is_up_to_date_needs_nobody() {
 #[tokio::test]
 async fn what_merges_by_itself_is_merged_by_git_alone() {
     let yard = Yard::with_base(&BESIDE, |scene| scene).await;
+    let ended = yard.play("update-branch", &json!([]), &[]);
+    assert_eq!((ended.code(), &*yard.result("should_push.txt")), (Some(0), "true"), "{ended:?}");
+    // What was merged before, and stayed here, is to be pushed as well.
+    let ended = yard.play("update-branch", &json!([]), &[]);
+    assert_eq!((ended.code(), &*yard.result("should_push.txt")), (Some(0), "true"), "{ended:?}");
+    assert_eq!(json_of(&ended)["counts"]["commits"], 0);
+    yard.desk.git(["branch", "-q", "-D", "tower"]).await;
     let ended = yard.play("update-branch", &json!([]), &["--push"]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     assert_eq!(yard.result("should_push.txt"), "true");

@@ -1,6 +1,8 @@
 //! What a merge has left in files, and where a run works.
 
 use super::place::Place;
+use crate::id::CommitId;
+use crate::work::Commit;
 use crate::worktree::BranchStrategy;
 
 /// What git leaves of a conflict.
@@ -26,6 +28,20 @@ async fn marks_of_conflicts_are_found_where_the_merge_has_left_them() {
     found.sort_unstable();
     assert_eq!(found, [":(top)x", "shared.txt", "ä\nb*.txt"]);
     assert_eq!(checkout.unresolved(&[]).await.unwrap(), [""; 0]);
+}
+
+#[tokio::test]
+async fn only_commits_that_are_on_the_branch_are_counted() {
+    let place = Place::new().await;
+    let checkout = place.open().await.unwrap();
+    let commit = |sha: &CommitId| Commit::new(sha.clone(), "one");
+    place.git(&["switch", "--quiet", "feature"]).await;
+    let here = place.commits("one.txt", "1\n").await;
+    place.git(&["switch", "--quiet", "-c", "elsewhere"]).await;
+    let elsewhere = place.commits("two.txt", "2\n").await;
+    let made = [commit(&here), commit(&elsewhere), commit(checkout.start())];
+    assert_eq!(checkout.count_of(&made).await.unwrap(), 1);
+    assert_eq!(checkout.count_of(&[]).await.unwrap(), 0);
 }
 
 #[tokio::test]

@@ -113,6 +113,30 @@ async fn a_branch_that_has_gone_another_way_is_refused_with_both_commits() {
 }
 
 #[tokio::test]
+async fn a_name_that_no_run_takes_is_that_of_the_remote_alone() {
+    const ODD: &str = "fix(`id`)-{{MARK}}";
+    let place = Place::new().await;
+    place.publish(ODD).await;
+    let mut pull_request = place.pull_request(HeadOrigin::Same).await;
+    pull_request.head.branch = BranchName::new(ODD).unwrap();
+    // Somebody who asks for such a name is told, before anything is there.
+    let (before, mut options) = (place.state().await, place.options());
+    options.branch = Some(BranchName::new(ODD).unwrap());
+    let error = Checkout::open(&pull_request, &options).await.unwrap_err();
+    assert_eq!((error.kind(), place.state().await), (ErrorKind::InvalidOptions, before));
+    let checkout = Checkout::open(&pull_request, &place.options()).await.unwrap();
+    assert_eq!(checkout.branch(), "pull/7");
+    place.git(&["switch", "--quiet", "pull/7"]).await;
+    let new = place.commits("new.txt", "new\n").await;
+    assert_eq!(checkout.push().await.unwrap(), new);
+    assert_eq!(place.remote_tip(ODD).await, new);
+    // Where it is checked out there is nothing to name.
+    place.git(&["switch", "--quiet", "-c", ODD]).await;
+    pull_request.head.commit = new;
+    assert_eq!(Checkout::open(&pull_request, &place.options()).await.unwrap().branch(), ODD);
+}
+
+#[tokio::test]
 async fn a_pull_request_that_has_moved_on_since_it_was_read_is_told() {
     let place = Place::new().await;
     let pull_request = place.pull_request(HeadOrigin::Same).await;

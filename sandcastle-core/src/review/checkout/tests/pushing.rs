@@ -147,9 +147,10 @@ async fn branches_of_odd_names_come_and_go() {
         let mut pull_request = place.pull_request(HeadOrigin::Same).await;
         pull_request.head.branch = crate::id::BranchName::new(name).unwrap();
         let checkout = Checkout::open(&pull_request, &place.options()).await.unwrap();
-        place.git(&["checkout", "--quiet", "--detach", &format!("refs/heads/{name}")]).await;
+        let here = format!("refs/heads/{}", checkout.branch());
+        place.git(&["checkout", "--quiet", "--detach", &here]).await;
         let tip = place.commits("odd.txt", "odd\n").await;
-        place.git(&["update-ref", &format!("refs/heads/{name}"), &tip]).await;
+        place.git(&["update-ref", &here, &tip]).await;
         assert_eq!(checkout.push().await.unwrap(), tip, "{name}");
         assert_eq!(place.remote_tip(name).await, tip);
     }

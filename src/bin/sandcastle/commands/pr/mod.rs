@@ -48,10 +48,11 @@ async fn work<T: PullRequestOutput + Serialize>(
 ) -> Result<Exit, Failure> {
     let stop = cancelled_by_signals(Keyboard::default());
     let run = configured(args, commits, reporter, &stop).await?;
-    let results = Results::open(args)?;
+    let results = Results::open::<T>(args)?;
     let done = async {
         let mut done = kind(run).await.map_err(|error| failed(&error, args))?;
-        results.folder.write(&done.files()?)?;
+        let written = done.files().and_then(|files| results.folder.write(&files));
+        written.map_err(|error| failed(&done.carrying(error), args))?;
         match stop.run_until_cancelled(deliver(&mut done, args, commits)).await {
             Some(delivered) => delivered.map(|()| done),
             None => Err(Failure::cancelled(
