@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
-use super::{FAILURE_REASON, ResultFiles};
+use super::{NAMES, ResultFiles};
 use crate::{Error, ErrorKind, Result};
 
 /// A folder that results are written to.
@@ -33,7 +33,8 @@ pub struct ResultFolder {
 }
 
 impl ResultFolder {
-    /// Opens a folder, or makes it, and removes the `failure_reason.txt` that an earlier failure has left.
+    /// Opens a folder, or makes it, and removes the results that an earlier run has left there, of whatever kind: those by the
+    /// names of [`ResultFiles`], and nothing else. Whoever reads the folder afterwards reads results of one run.
     ///
     /// # Errors
     /// [`ErrorKind::Io`], with the path.
@@ -42,12 +43,15 @@ impl ResultFolder {
         let opened =
             std::fs::create_dir_all(&path).and_then(|()| Dir::open_ambient_dir(&path, ambient_authority()));
         let folder = opened.map_err(|error| failed("open the folder", &path, error))?;
-        match folder.remove_file(FAILURE_REASON) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(failed("remove", &path.join(FAILURE_REASON), error))
+        for name in NAMES {
+            match folder.remove_file(name) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed("remove", &path.join(name), error));
+                }
+                _ => {}
             }
-            _ => Ok(Self { folder, path }),
         }
+        Ok(Self { folder, path })
     }
 
     /// Returns its path, as it was given.

@@ -131,12 +131,30 @@ fn a_look_an_update_and_a_failure_are_short() {
 }
 
 #[test]
-fn the_reason_of_an_earlier_failure_goes_and_nothing_else() {
+fn the_results_of_an_earlier_run_go_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("failure_reason.txt"), "old").unwrap();
-    fs::write(folder.path().join("theirs.txt"), "theirs").unwrap();
+    fs::write(folder.path().join("should_push.txt"), "true").unwrap();
+    let theirs = [("COMMENT.md", "theirs"), ("comment.md.orig", "theirs"), ("theirs.txt", "theirs")];
+    for (name, text) in theirs {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let opened = ResultFolder::open(folder.path()).unwrap();
+    let theirs = theirs.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    assert_eq!(found(folder.path()), theirs);
+    opened.write(&ResultFiles::of_review(&review(), &tip(), 1).unwrap()).unwrap();
+    opened.write(&ResultFiles::of_failure("the push was refused")).unwrap();
     ResultFolder::open(folder.path()).unwrap();
-    assert_eq!(found(folder.path()), [("theirs.txt".to_owned(), "theirs".to_owned())]);
+    assert_eq!(found(folder.path()), theirs);
+}
+
+#[test]
+fn a_folder_that_has_the_name_of_a_result_is_named_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("verdict.txt/theirs");
+    fs::create_dir_all(&inside).unwrap();
+    let error = ResultFolder::open(folder.path()).unwrap_err();
+    assert!(error.to_string().contains("verdict.txt") && inside.exists(), "{error}");
 }
 
 #[test]
