@@ -9,7 +9,7 @@ use super::deadline::Limits;
 use super::entry::{self, Checked};
 use super::event::RunEvent;
 use super::expansion::expand;
-use super::extraction;
+use super::extraction::Question;
 use super::failure;
 use super::fallback;
 use super::ground::Ground;
@@ -224,7 +224,8 @@ async fn work(
     if produced.completion_signal.is_none() && number < job.settings.max_iterations {
         return Ok(produced);
     }
-    extraction::extract(job, stage, (spec, plan), extraction, produced, judge, ledger).await
+    let question = Question { job, extraction, spec, plan };
+    question.ask_after(produced, stage, judge, ledger).await
 }
 
 /// Lets the agent work until there is an answer, or something that stands in for one.

@@ -334,6 +334,12 @@ impl<O> RunOptions<O> {
         self.settings.ground = Ground::Lent(Arc::clone(lot));
         self
     }
+
+    /// Puts the run into a sandbox that is there already: what is asked of a provider is asked of the one that made it.
+    pub(super) fn inside(mut self, provider: &Arc<dyn SandboxProvider>, lot: &Arc<Lot>) -> Self {
+        self.settings.sandbox = Arc::clone(provider);
+        self.on(lot)
+    }
 }
 
 impl<O> Clone for RunOptions<O> {

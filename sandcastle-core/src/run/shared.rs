@@ -195,7 +195,7 @@ impl Sandbox {
         RunOptions::shared(Arc::new(agent), Arc::clone(&self.provider)).on(&self.lot)
     }
 
-    /// Runs in this sandbox, whichever the options name; otherwise as [`run`].
+    /// Runs in this sandbox and with its variables, whichever the options name; otherwise as [`run`].
     ///
     /// With the branch strategy `merge-to-head` what was committed is merged after each iteration. The sandbox can be used
     /// again afterwards, also after a run that failed or was cancelled.
@@ -204,7 +204,7 @@ impl Sandbox {
     /// As [`run`]; also when the options ask for what was settled when the sandbox was made: a branch strategy, files to copy,
     /// hooks, or a folder outside of its work tree.
     pub fn run<O: RunOutput>(&self, options: RunOptions<O>) -> RunFuture<O::Value> {
-        run(options.on(&self.lot))
+        run(options.inside(&self.provider, &self.lot))
     }
 
     /// Runs in this sandbox and returns a `T`; otherwise as [`run_with`].
@@ -212,7 +212,7 @@ impl Sandbox {
     /// # Errors
     /// As [`run_with`] and [`Sandbox::run`].
     pub fn run_with<T: AgentOutput>(&self, options: RunOptions) -> RunFuture<T> {
-        run_with(options.on(&self.lot))
+        run_with(options.inside(&self.provider, &self.lot))
     }
 
     /// Opens the agent's own terminal program in this sandbox; otherwise as [`interactive`].
@@ -223,7 +223,7 @@ impl Sandbox {
         &self,
         options: RunOptions<O>,
     ) -> BoxFuture<'static, Result<InteractiveResult>> {
-        interactive(options.on(&self.lot))
+        interactive(options.inside(&self.provider, &self.lot))
     }
 
     /// Runs a command in this sandbox to its end. Its folder, if it names none, is that of the sandbox.

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
-use super::{FAILURE_REASON, ResultFiles};
-use crate::review::PullRequestOutput;
+use super::{NAMES, ResultFiles};
 use crate::{Error, ErrorKind, Result};
 
 /// A folder that results are written to.
@@ -34,7 +33,8 @@ pub struct ResultFolder {
 }
 
 impl ResultFolder {
-    /// Opens a folder, or makes it, and removes the `failure_reason.txt` that an earlier failure has left.
+    /// Opens a folder, or makes it, and removes the results that an earlier run has left there, of whatever kind: those by the
+    /// names of [`ResultFiles`], and nothing else. Whoever reads the folder afterwards reads results of one run.
     ///
     /// # Errors
     /// [`ErrorKind::Io`], with the path.
@@ -43,18 +43,15 @@ impl ResultFolder {
         let opened =
             std::fs::create_dir_all(&path).and_then(|()| Dir::open_ambient_dir(&path, ambient_authority()));
         let folder = opened.map_err(|error| failed("open the folder", &path, error))?;
-        let opened = Self { folder, path };
-        opened.remove(FAILURE_REASON)?;
-        Ok(opened)
-    }
-
-    /// Removes the files that earlier work of the same kind has left. Beside the reason of a failure they would be taken for what
-    /// came of the work that failed.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Io`], with the path.
-    pub fn clear<T: PullRequestOutput>(&self) -> Result<()> {
-        T::FILES.iter().try_for_each(|name| self.remove(name))
+        for name in NAMES {
+            match folder.remove_file(name) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed("remove", &path.join(name), error));
+                }
+                _ => {}
+            }
+        }
+        Ok(Self { folder, path })
     }
 
     /// Returns its path, as it was given.
@@ -71,15 +68,6 @@ impl ResultFolder {
         let unborn =
             files.iter().map(|(name, contents)| self.unborn(name, contents)).collect::<Result<Vec<_>>>();
         unborn?.into_iter().try_for_each(Unborn::place)
-    }
-
-    fn remove(&self, name: &str) -> Result<()> {
-        match self.folder.remove_file(name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(failed("remove", &self.path.join(name), error))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Writes a file under a name of its own.

@@ -89,6 +89,21 @@ impl ResultFiles {
 /// The name of the file that says why there are no others.
 const FAILURE_REASON: &str = "failure_reason.txt";
 
+/// The names of the files of all kinds of work.
+const NAMES: [&str; 11] = [
+    "comment.md",
+    "review_payload.json",
+    "replies.json",
+    "summary.md",
+    "verdict.txt",
+    "has_commits.txt",
+    "implement_thread_replies.json",
+    "implement_new_inline_comments.json",
+    "implement_top_level_comments.json",
+    "should_push.txt",
+    FAILURE_REASON,
+];
+
 /// A review, as GitHub takes it.
 #[derive(Serialize)]
 struct Payload<'a> {
@@ -121,4 +136,32 @@ fn json(value: &impl Serialize) -> Result<String> {
     written
         .map(|json| json + "\n")
         .map_err(|error| Error::new(ErrorKind::Io, "write the results as JSON").with_source(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_name_is_that_of_a_file_and_every_file_has_one_of_them() {
+        let (comment, summary) = ("Look.".to_owned(), String::new());
+        let tip = CommitId::new("0".repeat(40)).unwrap();
+        let review = ReviewOutput { summary, inline_comments: Vec::new(), replies: Vec::new() };
+        let implement = ImplementOutput {
+            new_inline_comments: Vec::new(),
+            thread_replies: Vec::new(),
+            top_level_comments: Vec::new(),
+        };
+        let all = [
+            ResultFiles::of_explore(&ExploreOutput { comment: comment.clone() }),
+            ResultFiles::of_review(&review, &tip, 0).unwrap(),
+            ResultFiles::of_implement(&implement, 0).unwrap(),
+            ResultFiles::of_update_branch(&UpdateBranchOutput { comment }, 0),
+            ResultFiles::of_failure("why"),
+        ];
+        let written: BTreeSet<&str> = all.iter().flat_map(ResultFiles::iter).map(|(name, _)| name).collect();
+        assert_eq!(written, BTreeSet::from(NAMES));
+    }
 }

@@ -39,9 +39,6 @@ pub(super) mod sealed {
 
     pub trait Report: Sized {
         const ABOUT: About;
-        /// The names of the files that it is worded as.
-        const FILES: &'static [&'static str];
-
         /// Keeps what is true of the pull request.
         fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>);
 
@@ -57,7 +54,6 @@ pub(super) mod sealed {
 
 impl sealed::Report for ExploreOutput {
     const ABOUT: About = About::WhatWasThere;
-    const FILES: &'static [&'static str] = &["comment.md"];
 
     fn kept(self, _: &PullRequest, _: &CommentableLines) -> (Self, Vec<Dropped>) {
         (self, Vec::new())
@@ -78,8 +74,6 @@ impl sealed::Report for ExploreOutput {
 
 impl sealed::Report for ReviewOutput {
     const ABOUT: About = About::WhatWasMade;
-    const FILES: &'static [&'static str] =
-        &["review_payload.json", "replies.json", "summary.md", "verdict.txt"];
 
     fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>) {
         let (inline_comments, mut dropped) = keep_inline(self.inline_comments, lines);
@@ -113,12 +107,6 @@ impl sealed::Report for ReviewOutput {
 
 impl sealed::Report for ImplementOutput {
     const ABOUT: About = About::WhatWasMade;
-    const FILES: &'static [&'static str] = &[
-        "has_commits.txt",
-        "implement_thread_replies.json",
-        "implement_new_inline_comments.json",
-        "implement_top_level_comments.json",
-    ];
 
     fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>) {
         let (thread_replies, mut dropped) = keep_replies(self.thread_replies, pull_request);
@@ -152,7 +140,6 @@ impl sealed::Report for ImplementOutput {
 
 impl sealed::Report for UpdateBranchOutput {
     const ABOUT: About = About::WhatWasMade;
-    const FILES: &'static [&'static str] = &["comment.md", "should_push.txt"];
 
     fn kept(self, _: &PullRequest, _: &CommentableLines) -> (Self, Vec<Dropped>) {
         (self, Vec::new())

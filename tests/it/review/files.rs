@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use sandcastle::review::{
-    ExploreOutput, ImplementOutput, InlineComment, PullRequestOutput, ResultFiles, ResultFolder,
-    ReviewOutput, ThreadReply, TopLevelComment, UpdateBranchOutput,
+    ExploreOutput, ImplementOutput, InlineComment, ResultFiles, ResultFolder, ReviewOutput, ThreadReply,
+    TopLevelComment, UpdateBranchOutput,
 };
 use sandcastle::{CommitId, ErrorKind};
 
@@ -131,37 +131,30 @@ fn a_look_an_update_and_a_failure_are_short() {
 }
 
 #[test]
-fn the_reason_of_an_earlier_failure_goes_and_nothing_else() {
+fn the_results_of_an_earlier_run_go_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("failure_reason.txt"), "old").unwrap();
-    fs::write(folder.path().join("theirs.txt"), "theirs").unwrap();
+    fs::write(folder.path().join("should_push.txt"), "true").unwrap();
+    let theirs = [("COMMENT.md", "theirs"), ("comment.md.orig", "theirs"), ("theirs.txt", "theirs")];
+    for (name, text) in theirs {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let opened = ResultFolder::open(folder.path()).unwrap();
+    let theirs = theirs.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    assert_eq!(found(folder.path()), theirs);
+    opened.write(&ResultFiles::of_review(&review(), &tip(), 1).unwrap()).unwrap();
+    opened.write(&ResultFiles::of_failure("the push was refused")).unwrap();
     ResultFolder::open(folder.path()).unwrap();
-    assert_eq!(found(folder.path()), [("theirs.txt".to_owned(), "theirs".to_owned())]);
+    assert_eq!(found(folder.path()), theirs);
 }
 
 #[test]
-fn what_earlier_work_of_a_kind_has_left_goes_and_nothing_else() {
-    let answered = ImplementOutput {
-        thread_replies: vec![],
-        new_inline_comments: vec![],
-        top_level_comments: vec![TopLevelComment { body: "All done.".to_owned() }],
-    };
-    let comment = "Look.".to_owned();
-    let (looked, updated) = (ExploreOutput { comment: comment.clone() }, UpdateBranchOutput { comment });
-    cleared::<ReviewOutput>(&ResultFiles::of_review(&review(), &tip(), 1).unwrap());
-    cleared::<ImplementOutput>(&ResultFiles::of_implement(&answered, 1).unwrap());
-    cleared::<ExploreOutput>(&ResultFiles::of_explore(&looked));
-    cleared::<UpdateBranchOutput>(&ResultFiles::of_update_branch(&updated, 1));
-}
-
-fn cleared<T: PullRequestOutput>(files: &ResultFiles) {
+fn a_folder_that_has_the_name_of_a_result_is_named_and_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = ResultFolder::open(folder.path()).unwrap();
-    opened.clear::<T>().unwrap();
-    opened.write(files).unwrap();
-    fs::write(folder.path().join("theirs.md"), "theirs").unwrap();
-    opened.clear::<T>().unwrap();
-    assert_eq!(found(folder.path()), [("theirs.md".to_owned(), "theirs".to_owned())]);
+    let inside = folder.path().join("verdict.txt/theirs");
+    fs::create_dir_all(&inside).unwrap();
+    let error = ResultFolder::open(folder.path()).unwrap_err();
+    assert!(error.to_string().contains("verdict.txt") && inside.exists(), "{error}");
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use sandcastle::sandbox::Program;
 use sandcastle::testing::{ScratchRepo, Turn};
-use sandcastle::{CancellationToken, ErrorKind, Exit, Logging, NoSandbox, SandboxOptions, create_sandbox};
+use sandcastle::{
+    CancellationToken, ErrorKind, Exit, Logging, NoSandbox, RunOptions, SandboxOptions, create_sandbox,
+};
 
 use super::{Bench, N, say};
 use crate::support::processes::UniqueSleep;
@@ -72,4 +74,21 @@ async fn a_sandbox_belongs_to_one_work_tree() {
     let nowhere =
         create_sandbox(SandboxOptions::new(NoSandbox::new()).cwd("/no/such/folder")).await.unwrap_err();
     assert_eq!(nowhere.kind(), ErrorKind::InvalidOptions);
+}
+
+/// What a sandbox shares and which variables it has are its own, and so is what is secret of them.
+#[tokio::test]
+async fn a_provider_that_the_options_name_counts_for_nothing() {
+    let bench = Bench::new().await;
+    let provider = NoSandbox::new().env("API_TOKEN", "of-the-sandbox-1234");
+    let sandbox = create_sandbox(SandboxOptions::new(provider).cwd(bench.repository.path())).await.unwrap();
+    let turn = Turn::new()
+        .shell("test \"$API_TOKEN\" = of-the-sandbox-1234 && test -z \"$OTHER\"")
+        .say("it is of-the-sandbox-1234");
+    let another = NoSandbox::new().env("API_TOKEN", "of-another-5678").env("OTHER", "1");
+    let options =
+        RunOptions::new(bench.agent([turn]), another).prompt("go").logging(Logging::file(bench.log()));
+    sandbox.run(options).await.unwrap();
+    let logged = bench.logged();
+    assert!(logged.contains("it is ") && !logged.contains("of-the-sandbox-1234"), "{logged}");
 }

@@ -8,7 +8,7 @@ mod turn;
 
 use serde_json::Value;
 
-pub(super) use self::turn::extract;
+pub(super) use self::turn::Question;
 use super::contract::{Afterwards, Contract, Described, Typed};
 use super::driver;
 use super::options::{RunOptions, Settings};

@@ -15,43 +15,51 @@ use crate::run::outcome::{Ending, StructuredOutputError};
 use crate::run::plan::SchemaPlan;
 use crate::session::SessionRequest;
 
-/// Asks for the output of work that is done, and that ended as `produced` says.
-///
-/// # Errors
-/// [`ErrorKind::NoSession`] when there is no session to ask in; otherwise as those of the attempts at an output.
-pub(in crate::run) async fn extract(
-    job: &Job,
-    stage: Stage<'_>,
-    (spec, plan): (&OutputSpec, SchemaPlan),
-    extraction: &Extraction,
-    produced: Ending,
-    judge: &mut Judge<'_>,
-    ledger: &mut Ledger,
-) -> Result<Ending> {
-    ledger.collect_commits(stage.workplace).await;
-    let last = ledger.work.iterations.last().and_then(|iteration| iteration.session_id.clone());
-    let session = last.ok_or_else(|| no_session(stage.agent.name(), spec))?;
-    ledger.extracting(&session);
-    let said = std::mem::take(&mut ledger.work.text);
-    let answered = ask(job, stage, (spec, plan), extraction, session, judge, ledger).await;
-    let answer = std::mem::replace(&mut ledger.work.text, said);
-    let answered = answered.map_err(|error| with_answer(error, answer))?;
-    Ok(Ending { completion_signal: produced.completion_signal, ..answered })
+/// What is asked for when the work is done, and by which words.
+#[derive(Debug)]
+pub(in crate::run) struct Question<'a> {
+    pub(in crate::run) job: &'a Job,
+    pub(in crate::run) extraction: &'a Extraction,
+    pub(in crate::run) spec: &'a OutputSpec,
+    pub(in crate::run) plan: SchemaPlan,
 }
 
-async fn ask(
-    job: &Job,
-    stage: Stage<'_>,
-    (spec, plan): (&OutputSpec, SchemaPlan),
-    extraction: &Extraction,
-    session: SessionId,
-    judge: &mut Judge<'_>,
-    ledger: &mut Ledger,
-) -> Result<Ending> {
-    let plan = plan.asked_by(extraction.prompt(), spec)?;
-    let stage = stage.in_mode(TurnMode::SpeakOnly);
-    let said = (extraction.prompt().to_owned(), SessionRequest::Resume(session));
-    driver::answered_or_stood_in_for(job, &stage, (spec, plan), said, judge, ledger).await
+impl Question<'_> {
+    /// Asks it after work that ended as `produced` says.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoSession`] when there is no session to ask in; otherwise as those of the attempts at an output.
+    pub(in crate::run) async fn ask_after(
+        self,
+        produced: Ending,
+        stage: Stage<'_>,
+        judge: &mut Judge<'_>,
+        ledger: &mut Ledger,
+    ) -> Result<Ending> {
+        ledger.collect_commits(stage.workplace).await;
+        let last = ledger.work.iterations.last().and_then(|iteration| iteration.session_id.clone());
+        let session = last.ok_or_else(|| no_session(stage.agent.name(), self.spec))?;
+        ledger.extracting(&session);
+        let said = std::mem::take(&mut ledger.work.text);
+        let answered = self.ask_in(session, stage, judge, ledger).await;
+        let answer = std::mem::replace(&mut ledger.work.text, said);
+        let answered = answered.map_err(|error| with_answer(error, answer))?;
+        Ok(Ending { completion_signal: produced.completion_signal, ..answered })
+    }
+
+    async fn ask_in(
+        self,
+        session: SessionId,
+        stage: Stage<'_>,
+        judge: &mut Judge<'_>,
+        ledger: &mut Ledger,
+    ) -> Result<Ending> {
+        let Self { job, extraction, spec, plan } = self;
+        let plan = plan.asked_by(extraction.prompt(), spec)?;
+        let stage = stage.in_mode(TurnMode::SpeakOnly);
+        let said = (extraction.prompt().to_owned(), SessionRequest::Resume(session));
+        driver::answered_or_stood_in_for(job, &stage, (spec, plan), said, judge, ledger).await
+    }
 }
 
 /// Keeps what was said in the last turn with its refusal; the text of the run is that of its work.

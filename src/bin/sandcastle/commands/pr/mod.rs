@@ -48,7 +48,7 @@ async fn work<T: PullRequestOutput + Serialize>(
 ) -> Result<Exit, Failure> {
     let stop = cancelled_by_signals(Keyboard::default());
     let run = configured(args, commits, reporter, &stop).await?;
-    let results = Results::open::<T>(args)?;
+    let results = Results::open(args)?;
     let done = async {
         let mut done = kind(run).await.map_err(|error| failed(&error, args))?;
         let written = done.files().and_then(|files| results.folder.write(&files));

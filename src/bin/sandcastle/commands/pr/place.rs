@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sandcastle::review::{PullRequestOutput, RemoteRepository, ResultFolder};
+use sandcastle::review::{RemoteRepository, ResultFolder};
 
 use crate::cli::PrArgs;
 use crate::failure::Failure;
@@ -26,8 +26,8 @@ pub(super) struct Results {
 }
 
 impl Results {
-    /// Opens the folder that was named, or makes one; it stays. What earlier work of the same kind has left there goes.
-    pub(super) fn open<T: PullRequestOutput>(args: &PrArgs) -> Result<Self, Failure> {
+    /// Opens the folder that was named, or makes one; it stays.
+    pub(super) fn open(args: &PrArgs) -> Result<Self, Failure> {
         let path = match &args.output_dir {
             Some(path) => path.clone(),
             None => {
@@ -35,9 +35,7 @@ impl Results {
                 made.map_err(|error| Failure::io("make a folder for the results", error))?.keep()
             }
         };
-        let folder = ResultFolder::open(path)?;
-        folder.clear::<T>()?;
-        Ok(Self { folder })
+        Ok(Self { folder: ResultFolder::open(path)? })
     }
 }
 
