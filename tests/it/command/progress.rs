@@ -61,6 +61,21 @@ async fn an_interrupt_leaves_the_failure_and_a_terminal_as_it_was() {
 }
 
 #[tokio::test]
+async fn an_interrupt_leaves_nothing_of_the_steps_that_were_at_work() {
+    let desk = Desk::new().await;
+    let document = "version: \"1.1\"\nsteps:\n  - { step: slow, type: tool, run: [sleep, \"300\"] }\n";
+    let file = desk.file("flow.yaml", document);
+    let command = desk.command(&["workflow", "run", file.to_str().unwrap()]);
+    let mut terminal = Terminal::start(with_term(command, "xterm"));
+    terminal.wait_for("slow 1s tool");
+    terminal.enter(CTRL_C);
+    let (code, seen) = terminal.finish();
+    assert_eq!(code, Some(130), "{seen}");
+    let left = on_screen(&seen);
+    assert!(left.contains("error: ") && !left.contains("slow 0s") && !left.contains("slow 1s"), "{left}");
+}
+
+#[tokio::test]
 async fn where_a_line_cannot_be_drawn_or_is_not_wanted_there_is_none() {
     let desk = Desk::new().await;
     let then = json!({ "sleep-ms": 300 });

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) use self::name::LogName;
 use self::page::Page;
-pub use self::progress::{Activity, Progress};
+pub use self::progress::{Activity, Progress, progress_target};
 use self::render::{Entry, Tone};
 use self::terminal::Terminal;
 use super::event::RunEvent;

@@ -17,6 +17,9 @@ use crate::work::Usage;
 /// How often the line is drawn anew while nothing happens.
 const TICK: Duration = Duration::from_millis(120);
 
+/// How often anything is drawn in a second, at the most.
+const HERTZ: u8 = 10;
+
 /// A line at the bottom of a terminal that says how a run goes on: how long, and its [`Activity`].
 ///
 /// [`Logging::terminal`](crate::Logging::terminal) draws it below the run log. Whoever words the events of a run in another way
@@ -56,13 +59,12 @@ impl Progress {
     #[must_use]
     pub fn stderr() -> Option<Self> {
         let term = Term::buffered_stderr();
-        (term.is_term() && !console::is_dumb()).then(|| Self::on(term))
+        can_draw(&term).then(|| Self::on(term))
     }
 
     /// Draws the line on a terminal that can move its cursor.
     pub(super) fn on(term: Term) -> Self {
-        let target = ProgressDrawTarget::term_like_with_hz(Box::new(Resting(term.clone())), 10);
-        let bar = ProgressBar::with_draw_target(None, target);
+        let bar = ProgressBar::with_draw_target(None, target(&term));
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
             bar.set_style(style);
         }
@@ -183,4 +185,20 @@ impl fmt::Display for Activity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.with(""))
     }
+}
+
+/// Returns where lines are drawn on the standard error, with the cursor at rest where an echo does no harm; `None` where
+/// [`Progress::stderr`] is.
+#[must_use]
+pub fn progress_target() -> Option<ProgressDrawTarget> {
+    let term = Term::buffered_stderr();
+    can_draw(&term).then(|| target(&term))
+}
+
+fn can_draw(term: &Term) -> bool {
+    term.is_term() && !console::is_dumb()
+}
+
+fn target(term: &Term) -> ProgressDrawTarget {
+    ProgressDrawTarget::term_like_with_hz(Box::new(Resting(term.clone())), HERTZ)
 }

@@ -2,12 +2,13 @@
 //!
 //! Where nobody sits at a terminal there are plain lines. While somebody is asked, everything waits.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use console::{Style, is_dumb};
+use console::Style;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sandcastle::__private::progress_target;
 use sandcastle::workflow::{StepStatus, WorkflowEvent};
 use sandcastle::{Activity, ModelRunEvent};
 
@@ -59,11 +60,9 @@ impl Steps {
             Color::Always => console::set_colors_enabled_stderr(true),
             Color::Never => console::set_colors_enabled_stderr(false),
         }
-        let moves = verbosity != Verbosity::Quiet && io::stderr().is_terminal() && !is_dumb();
-        let rows = moves.then(|| Rows {
-            bars: MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10)),
-            at_work: Vec::new(),
-        });
+        let target = if verbosity == Verbosity::Quiet { None } else { progress_target() };
+        let rows =
+            target.map(|target| Rows { bars: MultiProgress::with_draw_target(target), at_work: Vec::new() });
         Self(Arc::new(Mutex::new(Screen { verbosity, rows, held: None })))
     }
 
@@ -99,8 +98,8 @@ impl Steps {
 impl Drop for Quiet {
     fn drop(&mut self) {
         let mut screen = self.0.screen();
-        if let Some(rows) = &screen.rows {
-            rows.bars.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        if let (Some(rows), Some(target)) = (&screen.rows, progress_target()) {
+            rows.bars.set_draw_target(target);
         }
         for line in screen.held.take().unwrap_or_default() {
             screen.print(line);
