@@ -49,10 +49,11 @@ pub use crate::output::{
     AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem, Snippet, SnippetStyle, Stage,
 };
 pub use crate::run::{
-    CloseResult, CommandFailure, Executed, Extraction, Given, Hook, Hooks, InteractiveOutput,
-    InteractiveResult, Liveness, Logging, NoOutput, RunEvent, RunFuture, RunOptions, RunOutput, RunResult,
-    Sandbox, SandboxOptions, StructuredOutputError, Timeouts, Worktree, WorktreeOptions, create_sandbox,
-    create_worktree, interactive, run, run_spec, run_spec_with_extraction, run_with, run_with_extraction,
+    Activity, CloseResult, CommandFailure, Executed, Extraction, Given, Hook, Hooks, InteractiveOutput,
+    InteractiveResult, Liveness, Logging, NoOutput, Progress, RunEvent, RunFuture, RunOptions, RunOutput,
+    RunResult, Sandbox, SandboxOptions, StructuredOutputError, Timeouts, Worktree, WorktreeOptions,
+    create_sandbox, create_worktree, interactive, run, run_spec, run_spec_with_extraction, run_with,
+    run_with_extraction,
 };
 pub use crate::sandbox::{Bubblewrap, Docker, Network, NoSandbox, Podman, SandboxProvider};
 pub use crate::secret::Secrets;

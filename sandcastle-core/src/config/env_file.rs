@@ -29,7 +29,6 @@ use crate::secret::Variables;
 const NAME: &str = ".env";
 /// The most bytes the file has.
 const MAX_BYTES: usize = 1024 * 1024;
-
 /// The most lines that are complained about.
 const SHOWN: usize = 20;
 
@@ -105,7 +104,7 @@ impl EnvFile {
     fn parse(text: &str) -> Result<Self, String> {
         let (file, diagnostics) = adotenv::parse_with(text, DIALECT);
         let mut wrongs: Vec<String> =
-            diagnostics.iter().filter(|one| one.severity() == Severity::Error).map(wrong).collect();
+            diagnostics.iter().filter(|one| one.severity() == Severity::Error).map(worded).collect();
         let mut variables = BTreeMap::new();
         // The last line of a key counts.
         for entry in file.entries() {
@@ -155,7 +154,7 @@ fn listed(wrongs: &[String]) -> String {
 }
 
 /// Words what is wrong with a line.
-fn wrong(diagnostic: &Diagnostic) -> String {
+fn worded(diagnostic: &Diagnostic) -> String {
     let what = match diagnostic.code() {
         DiagnosticCode::InvalidKey => "has a name that is none: letters, digits, `_`, `.` and `-`",
         // The texts of the reader are fixed, so there is nothing of the line in them.

@@ -1,4 +1,4 @@
-//! What derived code reaches. Not for anybody else, and free to change in every version.
+//! What derived code reaches, and the command where it draws. Not for anybody else, and free to change in every version.
 //!
 //! `derived` holds the traits that stand for what a type must bring; here are the functions behind them and the names
 //! that derived code must not take from its surroundings.
@@ -22,6 +22,7 @@ pub use self::derived::{Described, FromText, Readable};
 use crate::output::locate::Block;
 pub use crate::output::{AgentOutput, ExtractError, OutputFormat, OutputSpec, Problem};
 use crate::output::{Snippet, mended_schema, typed};
+pub use crate::run::progress_target;
 
 /// Returns the JSON Schema of a type: what schemars says of it, where that is what serde does.
 #[must_use]

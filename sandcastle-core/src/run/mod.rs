@@ -69,6 +69,7 @@ pub use self::given::Given;
 pub use self::hooks::{Hook, Hooks};
 pub use self::interactive::{InteractiveResult, interactive};
 pub use self::liveness::Liveness;
+pub use self::log::{Activity, Progress, progress_target};
 pub use self::logging::Logging;
 pub use self::options::RunOptions;
 #[cfg(feature = "workflow")]

@@ -8,6 +8,7 @@ mod images;
 mod init;
 mod native;
 mod pr;
+mod progress;
 mod scaffold_files;
 mod scaffolds;
 mod schema;

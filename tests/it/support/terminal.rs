@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::num::NonZero;
 use std::os::fd::OwnedFd;
 use std::process::Child;
 use std::sync::{Arc, Mutex};
@@ -15,6 +16,10 @@ use super::process::Invocation;
 
 /// How long something may take that a program does at once, on a machine that has much to do.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How large a terminal is.
+const LINES: NonZero<u16> = NonZero::new(30).unwrap();
+const COLUMNS: NonZero<u16> = NonZero::new(100).unwrap();
 
 /// The key that interrupts.
 pub(crate) const CTRL_C: &str = "\x03";
@@ -37,7 +42,11 @@ impl Terminal {
         let name = ptsname(&master, Vec::new()).unwrap();
         let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC;
         let side = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap();
-        tcsetwinsize(&side, Winsize { ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        tcsetwinsize(
+            &side,
+            Winsize { ws_row: LINES.get(), ws_col: COLUMNS.get(), ws_xpixel: 0, ws_ypixel: 0 },
+        )
+        .unwrap();
         rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC).unwrap();
         let child = program.start_on_terminal(&side);
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -103,6 +112,14 @@ impl Terminal {
         self.wait_for(mark);
         (code, self.seen().replace("\r\n", "\n"))
     }
+}
+
+/// What stands on the screen after everything has been obeyed that a terminal was told, without white space at ends of lines.
+pub(crate) fn on_screen(seen: &str) -> String {
+    let mut screen = vt100::Parser::new(LINES, COLUMNS, 0);
+    screen.process(seen.replace('\n', "\r\n").as_bytes());
+    assert!(!screen.screen().hide_cursor(), "the cursor is hidden: {seen:?}");
+    screen.screen().rows(0, COLUMNS.get()).map(|row| format!("{}\n", row.trim_end())).collect()
 }
 
 impl Drop for Terminal {

@@ -13,6 +13,7 @@ mod page;
 mod pieces;
 mod progress;
 mod render;
+mod resting;
 mod terminal;
 
 use std::fmt;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) use self::name::LogName;
 use self::page::Page;
+pub use self::progress::{Activity, Progress, progress_target};
 use self::render::{Entry, Tone};
 use self::terminal::Terminal;
 use super::event::RunEvent;

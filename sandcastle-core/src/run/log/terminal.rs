@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use console::{Style, Term};
+use console::Style;
 
 use super::page::Page;
 use super::pieces::Pieces;
@@ -14,30 +14,29 @@ use crate::run::event::RunEvent;
 pub(super) struct Terminal {
     /// Drawn while the run goes on.
     progress: Option<Progress>,
-    /// Where it is drawn.
-    term: Option<Term>,
     pieces: Pieces,
+    /// Where lines go while there is no progress.
     page: Page<Box<dyn Write + Send + Sync>>,
 }
 
 impl Terminal {
     /// Shows the run on the standard error.
     pub(super) fn stderr() -> Self {
-        let term = Term::buffered_stderr();
-        let can_draw = term.is_term() && !console::is_dumb();
-        if can_draw { Self::live(term) } else { Self::plain(Box::new(io::stderr())) }
+        let out = Box::new(io::stderr());
+        match Progress::stderr() {
+            Some(progress) => Self::live(progress, out),
+            None => Self::plain(out),
+        }
     }
 
-    /// Shows the run with a line of progress that is drawn anew and anew.
-    pub(super) fn live(term: Term) -> Self {
-        // Whatever is left to say when the progress is gone is said to the same terminal.
-        let page = Page::new(Box::new(term.clone()) as Box<dyn Write + Send + Sync>);
-        Self { progress: Some(Progress::on(term.clone())), term: Some(term), pieces: Pieces::default(), page }
+    /// Shows the run above a line of progress; whatever is left to say when that is gone is said to `out`.
+    pub(super) fn live(progress: Progress, out: Box<dyn Write + Send + Sync>) -> Self {
+        Self { progress: Some(progress), pieces: Pieces::default(), page: Page::new(out) }
     }
 
     /// Shows the run as plain lines.
     pub(super) fn plain(out: Box<dyn Write + Send + Sync>) -> Self {
-        Self { progress: None, term: None, pieces: Pieces::default(), page: Page::new(out) }
+        Self { progress: None, pieces: Pieces::default(), page: Page::new(out) }
     }
 
     /// Keeps the progress up with what happens.
@@ -56,28 +55,27 @@ impl Terminal {
         match entry {
             Entry::Text(text) => {
                 for line in self.pieces.push(text) {
-                    progress.print(&clean(&line));
+                    progress.print(&line);
                 }
                 progress.say(self.pieces.waiting());
             }
             Entry::Line { tone, text } => {
                 if let Some(rest) = self.pieces.flush() {
-                    progress.print(&clean(&rest));
+                    progress.print(&rest);
                 }
                 for line in text.split('\n') {
-                    progress.print(&style(*tone).apply_to(clean(line)).to_string());
+                    progress.print_styled(&style(*tone).apply_to(clean(line)).to_string());
                 }
             }
             Entry::Nothing => {}
         }
     }
 
-    /// Takes the progress away by hand. While a thread panics it is neither drawn nor taken away when it is asked to be.
+    /// Takes the progress away. While a thread panics nothing is drawn above it.
     fn stop_drawing(&mut self) {
-        let (Some(_), Some(term)) = (self.progress.take(), &self.term) else { return };
-        // A terminal that is gone cannot be helped.
-        let _ = term.clear_line().and_then(|()| term.flush());
-        if let Some(rest) = self.pieces.flush() {
+        if self.progress.take().is_some()
+            && let Some(rest) = self.pieces.flush()
+        {
             self.page.enter(&Entry::Text(&rest));
         }
     }
@@ -88,7 +86,7 @@ impl Terminal {
             self.stop_drawing();
         }
         if let (Some(progress), Some(rest)) = (&self.progress, self.pieces.flush()) {
-            progress.print(&clean(&rest));
+            progress.print(&rest);
         }
         self.progress = None;
         self.page.flush();

@@ -89,6 +89,10 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run an agent, and print its structured output if one is asked for.
+    ///
+    /// On a terminal a line at the bottom says how long it goes on, which agent process it is at, what was used and which
+    /// tool was called last, until the result is printed. Elsewhere, with `--quiet` or `--format json`, and where `TERM` is
+    /// `dumb` or not set, there is none.
     Run(Box<RunArgs>),
     /// Read a structured output from saved agent output.
     Extract(ExtractArgs),

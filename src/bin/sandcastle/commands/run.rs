@@ -19,6 +19,7 @@ pub(super) async fn run(args: RunArgs, reporter: &Reporter) -> Result<Exit, Fail
         .on_event(move |event| told.event(event))
         .cancel(cancelled_by_signals(Keyboard::default()));
     let failed = |error: Error| failed(&error, &args);
+    reporter.begin();
     match &args.output.tag {
         Some(tag) => {
             let mut spec = spec(tag, args.output.schema.as_deref(), args.output.text)?;

@@ -2,18 +2,19 @@
 //!
 //! Where nobody sits at a terminal there are plain lines. While somebody is asked, everything waits.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use console::{Style, is_dumb};
+use console::Style;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sandcastle::__private::progress_target;
 use sandcastle::workflow::{StepStatus, WorkflowEvent};
-use sandcastle::{AgentEvent, ModelRunEvent, RunEvent};
+use sandcastle::{Activity, ModelRunEvent};
 
 use super::Verbosity;
 use super::human::{clean, one_line};
-use super::workflow::{self as words, thousands};
+use super::workflow as words;
 use crate::cli::Color;
 
 /// How often a line is drawn anew while nothing happens.
@@ -45,11 +46,7 @@ struct Row {
     kind: String,
     bar: ProgressBar,
     attempt: u32,
-    /// What calls and processes used that have ended.
-    before: u64,
-    /// What the process used by now that has not.
-    tokens: u64,
-    doing: String,
+    activity: Activity,
 }
 
 /// Somebody is asked; everything else waits until this is dropped.
@@ -63,11 +60,9 @@ impl Steps {
             Color::Always => console::set_colors_enabled_stderr(true),
             Color::Never => console::set_colors_enabled_stderr(false),
         }
-        let moves = verbosity != Verbosity::Quiet && io::stderr().is_terminal() && !is_dumb();
-        let rows = moves.then(|| Rows {
-            bars: MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10)),
-            at_work: Vec::new(),
-        });
+        let target = if verbosity == Verbosity::Quiet { None } else { progress_target() };
+        let rows =
+            target.map(|target| Rows { bars: MultiProgress::with_draw_target(target), at_work: Vec::new() });
         Self(Arc::new(Mutex::new(Screen { verbosity, rows, held: None })))
     }
 
@@ -103,8 +98,8 @@ impl Steps {
 impl Drop for Quiet {
     fn drop(&mut self) {
         let mut screen = self.0.screen();
-        if let Some(rows) = &screen.rows {
-            rows.bars.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        if let (Some(rows), Some(target)) = (&screen.rows, progress_target()) {
+            rows.bars.set_draw_target(target);
         }
         for line in screen.held.take().unwrap_or_default() {
             screen.print(line);
@@ -170,7 +165,7 @@ impl Rows {
             }
             WorkflowEvent::StepRetried { step, .. } => self.change(step, |row| row.attempt += 1),
             WorkflowEvent::Model { step, event } => self.change(step, |row| row.model(event)),
-            WorkflowEvent::Agent { step, event } => self.change(step, |row| row.agent(event)),
+            WorkflowEvent::Agent { step, event } => self.change(step, |row| _ = row.activity.follow(event)),
             _ => {}
         }
     }
@@ -191,30 +186,14 @@ impl Row {
         bar.set_prefix(one_line(step));
         bar.enable_steady_tick(TICK);
         let (step, kind) = (step.to_owned(), kind.to_owned());
-        Self { step, kind, bar, attempt: 1, before: 0, tokens: 0, doing: String::new() }
+        Self { step, kind, bar, attempt: 1, activity: Activity::default() }
     }
 
     fn model(&mut self, event: &ModelRunEvent) {
         match event {
             ModelRunEvent::CallEnded { usage, .. } | ModelRunEvent::CallFailed { usage, .. } => {
-                self.before = self.before.saturating_add(usage.total_tokens());
+                self.activity.count(usage);
             }
-            _ => {}
-        }
-    }
-
-    fn agent(&mut self, event: &RunEvent) {
-        match event {
-            RunEvent::IterationEnded { usage, .. } => {
-                self.before = self.before.saturating_add(usage.total_tokens());
-                self.tokens = 0;
-                self.doing.clear();
-            }
-            RunEvent::Agent { event: AgentEvent::Usage { usage, .. } } => self.tokens = usage.total_tokens(),
-            RunEvent::Agent { event: AgentEvent::ToolCall { name, detail } } => {
-                self.doing = one_line(&format!("{name}: {detail}"));
-            }
-            RunEvent::Agent { event: AgentEvent::Waiting { message } } => self.doing = one_line(message),
             _ => {}
         }
     }
@@ -224,12 +203,9 @@ impl Row {
         if self.attempt > 1 {
             parts.push(format!("attempt {}", self.attempt));
         }
-        let tokens = self.before.saturating_add(self.tokens);
-        if tokens > 0 {
-            parts.push(format!("{} tokens", thousands(tokens)));
-        }
-        if !self.doing.is_empty() {
-            parts.push(self.doing.clone());
+        let activity = self.activity.to_string();
+        if !activity.is_empty() {
+            parts.push(activity);
         }
         self.bar.set_message(parts.join(" · "));
     }

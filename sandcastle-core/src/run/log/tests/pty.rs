@@ -47,7 +47,8 @@ impl Screen {
         let side = || File::from(self.user.try_clone().unwrap());
         let term = Term::read_write_pair(side(), side());
         assert!(term.is_term());
-        RunLog::to(Sink::Terminal(Terminal::live(term)), None, Detail::Events)
+        let terminal = Terminal::live(Progress::on(term.clone()), Box::new(term));
+        RunLog::to(Sink::Terminal(terminal), None, Detail::Events)
     }
 
     fn so_far(&self) -> String {

@@ -49,6 +49,7 @@ async fn work<T: PullRequestOutput + Serialize>(
     let stop = cancelled_by_signals(Keyboard::default());
     let run = configured(args, commits, reporter, &stop).await?;
     let results = Results::open(args)?;
+    reporter.begin();
     let done = async {
         let mut done = kind(run).await.map_err(|error| failed(&error, args))?;
         let written = done.files().and_then(|files| results.folder.write(&files));
