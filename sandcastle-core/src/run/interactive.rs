@@ -107,7 +107,7 @@ async fn hold_in(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Resul
     let cwd = workplace.cwd(job);
     let command = command_of(&job.settings, &job.checked, &cwd, &prompt)?;
     if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {
-        ledger.warn(warning);
+        ledger.warn_once(warning);
     }
     let name = command.program.to_string_lossy().into_owned();
     let mut program = Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&cwd);
