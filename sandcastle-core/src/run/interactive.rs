@@ -70,7 +70,8 @@ pub fn interactive<O: InteractiveOutput>(
 }
 
 async fn hold(settings: Settings) -> Result<InteractiveResult> {
-    let checked = entry::check_interactive(&settings).await?;
+    let checked =
+        entry::check_interactive(&settings).await.map_err(|error| settings.cancel.explain(error))?;
     // Before anything is made: whether it can be opened, and that what is known by now shows no declared secret.
     let said = checked.prompt.as_ref().map(entry::known_text).unwrap_or_default();
     let command = command_of(&settings, &checked, &checked.cwd, &said)?;
@@ -88,7 +89,7 @@ async fn hold(settings: Settings) -> Result<InteractiveResult> {
                 run_id: job.checked.run,
             })
         }
-        Err(error) => Err(ledger.fail(error)),
+        Err(error) => Err(ledger.fail(job.settings.cancel.explain(error))),
     }
 }
 

@@ -117,7 +117,7 @@ impl<'a> Stage<'a> {
             signals: job.settings.signals(),
             limits: job.limits,
             budget: job.settings.budget,
-            cancel: job.settings.cancel.clone(),
+            cancel: job.settings.cancel.token().clone(),
             bounds: job.bounds(),
             sessions: job.sessions(),
             mode: TurnMode::Work,
