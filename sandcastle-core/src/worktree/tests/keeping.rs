@@ -34,7 +34,7 @@ async fn the_command_that_cleans_up_works_for_a_worktree_that_is_locked_too() {
         let (_, command) = closed.notes[0].split_once("clean up: `").unwrap();
         let program = Program::new("sh").args(["-c", command.trim_end_matches('`')]);
         let ended = capture(&program, 1024, Duration::from_secs(30)).await.unwrap();
-        assert!(ended.status.is_success(), "{command}");
+        assert!(ended.status.success(), "{command}");
         assert!(!top.exists(), "{command}");
     }
 }
