@@ -44,16 +44,16 @@ pub use sandcastle_agents::{
 };
 pub use sandcastle_core::{
     Activity, Agent, AgentEvent, AgentOutput, AnswerGuarantee, Attempt, AttemptOutcome, BranchName,
-    BranchStrategy, Bubblewrap, CancellationToken, CloseResult, CommandFailure, Commit, CommitId, Docker,
-    Error, ErrorKind, Executed, Exit, ExtractError, Extraction, Given, Hook, Hooks, InteractiveOutput,
-    InteractiveResult, Iteration, Liveness, Logging, ModelAttempt, ModelOutput, ModelResult, ModelRun,
-    ModelRunEvent, ModelRunFuture, Network, NoOutput, NoSandbox, OutputFormat, OutputSpec, OutputStrategy,
-    Podman, Problem, Progress, Result, RunEvent, RunFuture, RunId, RunOptions, RunOutput, RunResult, Sandbox,
-    SandboxOptions, SandboxProvider, SchemaSupport, Secrets, ServedBy, SessionId, Snippet, SnippetStyle,
-    Spent, Stage, StrategyChoice, StructuredOutputError, Support, Timeouts, TurnMode, TypedOutput, Usage,
-    Work, Worktree, WorktreeOptions, agent, create_sandbox, create_worktree, event, interactive, journal,
-    jsonl, model, output, run, run_spec, run_spec_with_extraction, run_with, run_with_extraction, sandbox,
-    secret, session,
+    BranchStrategy, Bubblewrap, Cancellation, CancellationToken, CloseResult, CommandFailure, Commit,
+    CommitId, Docker, Error, ErrorKind, Executed, Exit, ExtractError, Extraction, Given, Hook, Hooks,
+    InteractiveOutput, InteractiveResult, Iteration, Liveness, Logging, ModelAttempt, ModelOutput,
+    ModelResult, ModelRun, ModelRunEvent, ModelRunFuture, Network, NoOutput, NoSandbox, OutputFormat,
+    OutputSpec, OutputStrategy, Podman, Problem, Progress, Result, RunEvent, RunFuture, RunId, RunOptions,
+    RunOutput, RunResult, Sandbox, SandboxOptions, SandboxProvider, SchemaSupport, Secrets, ServedBy,
+    SessionId, Snippet, SnippetStyle, Spent, Stage, StrategyChoice, StructuredOutputError, Support, Timeouts,
+    TurnMode, TypedOutput, Usage, Work, Worktree, WorktreeOptions, agent, create_sandbox, create_worktree,
+    event, interactive, journal, jsonl, model, output, run, run_spec, run_spec_with_extraction, run_with,
+    run_with_extraction, sandbox, secret, session,
 };
 #[cfg(feature = "derive")]
 pub use sandcastle_derive::AgentOutput;

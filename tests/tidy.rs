@@ -117,7 +117,7 @@ fn words_that_say_nothing_name_no_file() {
 /// The rooms of the core, row by row: a room imports only from rows above its own.
 const ROWS: &[&[&str]] = &[
     &["error", "id", "work"],
-    &["process", "jsonl", "secret", "budget"],
+    &["process", "jsonl", "secret", "budget", "cancellation"],
     &["git", "event", "session"],
     &["config"],
     &["output", "prompt", "worktree"],

@@ -101,6 +101,12 @@ impl Error {
         Self(Box::new(Inner { kind, message: message.into(), hints: Vec::new(), work: None, source: None }))
     }
 
+    /// Adds a reason to the message.
+    pub(crate) fn because(mut self, reason: &str) -> Self {
+        self.0.message = format!("{}: {reason}", self.0.message);
+        self
+    }
+
     /// Adds the error that caused this one.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Source>) -> Self {

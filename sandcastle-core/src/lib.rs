@@ -8,6 +8,7 @@
 pub mod __private;
 pub mod agent;
 mod budget;
+mod cancellation;
 mod config;
 mod error;
 pub mod event;
@@ -39,6 +40,7 @@ pub use tokio_util::sync::CancellationToken;
 
 pub use crate::agent::Agent;
 pub use crate::budget::Spent;
+pub use crate::cancellation::Cancellation;
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::AgentEvent;
 pub use crate::id::{BranchName, CommitId, RunId, SessionId};

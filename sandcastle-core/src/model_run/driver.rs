@@ -31,9 +31,11 @@ const NOT_YET: &str =
 
 /// Runs a model until there is an outcome; an output that was not obtained is one.
 pub(super) async fn drive(settings: Settings, judge: &mut Judge<'_>) -> Result<ModelResult<()>> {
-    let targets = entry::check(&settings)?;
+    let cancel = settings.cancel.clone();
+    let targets = entry::check(&settings).map_err(|error| cancel.explain(error))?;
     let span = trace::run(&settings.name());
-    Drive::new(settings, targets).run(judge).instrument(span).await
+    let ended = Drive::new(settings, targets).run(judge).instrument(span).await;
+    ended.map_err(|error| cancel.explain(error))
 }
 
 pub(super) struct Drive {
@@ -78,7 +80,7 @@ impl Drive {
             conversation.push(model.provider(), message);
         }
         Self {
-            watch: Watch::new(settings.cancel.clone(), settings.total_timeout),
+            watch: Watch::new(settings.cancel.token().clone(), settings.total_timeout),
             ledger: Ledger::new(settings.callback.clone(), settings.budget, settings.max_iterations),
             answer_tool: plan::answer_tool_name(tag, &settings.tools),
             max_output_tokens: settings.max_output_tokens,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::event::{Callback, ModelRunEvent};
 use super::output::TypedOutput;
 use super::tools::Tool;
 use crate::budget::Budget;
+use crate::cancellation::Cancellation;
 use crate::error::Result;
 use crate::model::{Message, Model, ToolSpec};
 use crate::output::{AgentOutput, AnswerForm, ExtractError, OutputSpec};
@@ -91,7 +91,7 @@ pub(super) struct Settings {
     pub(super) temperature: Option<f32>,
     pub(super) tools: Vec<Tool>,
     pub(super) callback: Callback,
-    pub(super) cancel: CancellationToken,
+    pub(super) cancel: Cancellation,
     pub(super) total_timeout: Option<Duration>,
     pub(super) transport_retries: u32,
 }
@@ -134,7 +134,7 @@ impl ModelRun {
             temperature: None,
             tools: Vec::new(),
             callback: Callback::default(),
-            cancel: CancellationToken::new(),
+            cancel: Cancellation::new(),
             total_timeout: None,
             transport_retries: DEFAULT_TRANSPORT_RETRIES,
         };
@@ -269,9 +269,9 @@ impl<O> ModelRun<O> {
         self.with(|settings| settings.callback = Callback::new(function))
     }
 
-    /// Sets a token that ends the run when it is cancelled.
-    pub fn cancel(self, token: CancellationToken) -> Self {
-        self.with(|settings| settings.cancel = token)
+    /// Sets what ends the run when it is cancelled: a token, or a [`Cancellation`] that says why.
+    pub fn cancel(self, cancel: impl Into<Cancellation>) -> Self {
+        self.with(|settings| settings.cancel = cancel.into())
     }
 
     /// Sets how long the whole run may take.

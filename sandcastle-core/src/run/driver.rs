@@ -104,7 +104,7 @@ impl Job {
 
     /// Returns what bounds every step.
     pub(super) fn bounds(&self) -> Bounds<'_> {
-        Bounds { timeouts: self.timeouts(), limits: &self.limits, cancel: &self.settings.cancel }
+        Bounds { timeouts: self.timeouts(), limits: &self.limits, cancel: self.settings.cancel.token() }
     }
 }
 
@@ -112,7 +112,7 @@ impl Job {
 pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> Result<RunResult<C::Value>> {
     let (spec, extraction) = (contract.spec(), contract.extraction().cloned());
     let demand = spec.as_deref().map(|spec| Demand { spec, extraction: extraction.as_ref() });
-    let checked = entry::check(&settings, demand).await?;
+    let checked = entry::check(&settings, demand).await.map_err(|error| settings.cancel.explain(error))?;
     let (job, mut ledger) = Job::begin(settings, checked)?;
     let tag = spec.as_ref().map_or("", |spec| spec.tag()).to_owned();
     let mut judge = |block: &str| ladder::judged(&tag, block, &mut |block| contract.judge(block));
@@ -126,7 +126,7 @@ pub(super) async fn drive<C: Contract>(settings: Settings, mut contract: C) -> R
             Some(value) => Ok(RunResult::new(value, ledger.succeed(), ending, job)),
             None => Err(ledger.fail(failure::internal())),
         },
-        Err(error) => Err(ledger.fail(error)),
+        Err(error) => Err(ledger.fail(job.settings.cancel.explain(error))),
     }
 }
 

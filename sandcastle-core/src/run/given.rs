@@ -6,10 +6,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-
 use super::options::RunOptions;
 use crate::agent::Agent;
+use crate::cancellation::Cancellation;
 use crate::prompt::PromptSource;
 use crate::sandbox::SandboxProvider;
 
@@ -26,7 +25,7 @@ pub struct Given<'a> {
     /// The name, if one was given.
     pub name: Option<&'a str>,
     /// What ends the run.
-    pub cancel: &'a CancellationToken,
+    pub cancel: &'a Cancellation,
     /// The names of the prompt arguments.
     pub prompt_args: Vec<&'a str>,
     /// The names of those options that say what is asked for and on which branch, as far as they were set: `prompt` (or a file,

@@ -70,7 +70,8 @@ pub fn interactive<O: InteractiveOutput>(
 }
 
 async fn hold(settings: Settings) -> Result<InteractiveResult> {
-    let checked = entry::check_interactive(&settings).await?;
+    let checked =
+        entry::check_interactive(&settings).await.map_err(|error| settings.cancel.explain(error))?;
     // Before anything is made: whether it can be opened, and that what is known by now shows no declared secret.
     let said = checked.prompt.as_ref().map(entry::known_text).unwrap_or_default();
     let command = command_of(&settings, &checked, &checked.cwd, &said)?;
@@ -88,7 +89,7 @@ async fn hold(settings: Settings) -> Result<InteractiveResult> {
                 run_id: job.checked.run,
             })
         }
-        Err(error) => Err(ledger.fail(error)),
+        Err(error) => Err(ledger.fail(job.settings.cancel.explain(error))),
     }
 }
 
@@ -107,7 +108,7 @@ async fn hold_in(job: &Job, workplace: &Workplace, ledger: &mut Ledger) -> Resul
     let cwd = workplace.cwd(job);
     let command = command_of(&job.settings, &job.checked, &cwd, &prompt)?;
     if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {
-        ledger.warn(warning);
+        ledger.warn_once(warning);
     }
     let name = command.program.to_string_lossy().into_owned();
     let mut program = Program::new(command.program).args(command.args).streams(Streams::Terminal).cwd(&cwd);

@@ -117,7 +117,7 @@ impl<'a> Stage<'a> {
             signals: job.settings.signals(),
             limits: job.limits,
             budget: job.settings.budget,
-            cancel: job.settings.cancel.clone(),
+            cancel: job.settings.cancel.token().clone(),
             bounds: job.bounds(),
             sessions: job.sessions(),
             mode: TurnMode::Work,
@@ -200,7 +200,7 @@ impl<'a> Stage<'a> {
             .with_max_cost(self.budget.money_left(&ledger.work.usage));
         let command = self.agent.command(&request)?;
         if let Some(warning) = check_arguments(&command.program, &command.args, ledger.secrets())? {
-            ledger.warn(warning);
+            ledger.warn_once(warning);
         }
         self.learn_usage_before(session, ledger);
         ledger.playing();

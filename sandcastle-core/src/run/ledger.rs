@@ -2,6 +2,7 @@
 //!
 //! Everything is written down here as it happens, so that a failure at any point can hand over all of it.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use std::path::Path;
@@ -243,7 +244,10 @@ impl Ledger {
 
     /// Notes something that went wrong without failing the run.
     pub(super) fn warn(&mut self, message: String) {
-        let message = self.audience.secrets().mask(&message).into_owned();
+        let message = match self.audience.secrets().mask(&message) {
+            Cow::Owned(masked) => masked,
+            Cow::Borrowed(_) => message,
+        };
         self.tell(&RunEvent::Warning { message: message.clone() });
         self.work.warnings.push(message);
     }
@@ -318,8 +322,8 @@ impl Ledger {
     }
 
     pub(super) fn warn_once(&mut self, message: String) {
-        let message = self.audience.secrets().mask(&message).into_owned();
-        if !self.work.warnings.contains(&message) {
+        let shown = self.audience.secrets().mask(&message).into_owned();
+        if !self.work.warnings.contains(&shown) {
             self.warn(message);
         }
     }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::event::{Callback, RunEvent};
 use super::ground::{Ground, Lot};
@@ -19,6 +18,7 @@ use super::output_mode::{NoOutput, RunFuture, RunOutput, run};
 use super::site::{Site, site_setters};
 use crate::agent::Agent;
 use crate::budget::Budget;
+use crate::cancellation::Cancellation;
 use crate::config::{ConfigDir, Kept};
 use crate::error::Result;
 use crate::git::Repository;
@@ -82,7 +82,7 @@ pub(super) struct Settings {
     pub(super) resume: Option<String>,
     pub(super) fork: Option<String>,
     pub(super) session_store: Option<PathBuf>,
-    pub(super) cancel: CancellationToken,
+    pub(super) cancel: Cancellation,
 }
 
 impl Settings {
@@ -138,7 +138,7 @@ impl RunOptions {
                 resume: None,
                 fork: None,
                 session_store: None,
-                cancel: CancellationToken::new(),
+                cancel: Cancellation::new(),
             },
             output: PhantomData,
         }
@@ -309,9 +309,9 @@ impl<O> RunOptions<O> {
         self
     }
 
-    /// Ends the run, and everything the agent started, when `token` is cancelled.
-    pub fn cancel(mut self, token: CancellationToken) -> Self {
-        self.settings.cancel = token;
+    /// Ends the run, and everything the agent started, when this is cancelled: a token, or a [`Cancellation`] that says why.
+    pub fn cancel(mut self, cancel: impl Into<Cancellation>) -> Self {
+        self.settings.cancel = cancel.into();
         self
     }
 

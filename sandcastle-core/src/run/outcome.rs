@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::driver::Job;
 use super::options::{RunOptions, Settings};
 use crate::budget::Spent;
+use crate::cancellation::Cancellation;
 use crate::error::{Error, Reworded};
 use crate::id::{BranchName, RunId, SessionId};
 use crate::output::ladder::Ladder;
@@ -107,7 +108,7 @@ impl<O> RunResult<O> {
     ///
     /// - the prompt, or its file, and its arguments: this prompt takes their place and is passed on as it is;
     /// - the output, with its retries and what stands in for it: ask for one with [`RunOptions::output`];
-    /// - the cancellation token, which may be cancelled by now: set one with [`RunOptions::cancel`];
+    /// - the cancellation, which may be cancelled by now: set one with [`RunOptions::cancel`];
     /// - the number of iterations: there is one;
     /// - a session that the first run itself had resumed or forked.
     ///
@@ -136,7 +137,7 @@ impl<O> RunResult<O> {
         settings.max_iterations = 1;
         settings.resume = None;
         settings.fork = None;
-        settings.cancel = tokio_util::sync::CancellationToken::new();
+        settings.cancel = Cancellation::new();
         RunOptions::from_settings(settings).prompt(prompt)
     }
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
 
 use super::definition::StepName;
 use super::event::WorkflowEvent;
 use super::providers::Providers;
+use crate::cancellation::Cancellation;
 use crate::id::RunId;
 
 /// Says how a workflow is run.
@@ -38,7 +38,7 @@ pub struct WorkflowOptions {
     pub(crate) max_parallel: Option<usize>,
     pub(crate) resume: Option<RunId>,
     pub(crate) callback: Option<Callback>,
-    pub(crate) cancel: CancellationToken,
+    pub(crate) cancel: Cancellation,
     pub(crate) secrets: Vec<String>,
 }
 
@@ -111,7 +111,7 @@ impl WorkflowOptions {
             max_parallel: None,
             resume: None,
             callback: None,
-            cancel: CancellationToken::new(),
+            cancel: Cancellation::new(),
             secrets: Vec::new(),
         }
     }
@@ -176,9 +176,9 @@ impl WorkflowOptions {
         self
     }
 
-    /// Sets a token that ends the run when it is cancelled; it can be resumed.
-    pub fn cancel(mut self, token: CancellationToken) -> Self {
-        self.cancel = token;
+    /// Sets what ends the run when it is cancelled, a token or a [`Cancellation`] that says why; it can be resumed.
+    pub fn cancel(mut self, cancel: impl Into<Cancellation>) -> Self {
+        self.cancel = cancel.into();
         self
     }
 

@@ -282,8 +282,11 @@ impl Place {
 
     fn kept(self, why: &str) -> Closed {
         let (top, folder) = (quoted(&self.top), quoted(self.host.git().cwd()));
+        // Git wants it twice for one that is locked.
+        let is_locked = self.repository.git_dir().join("locked").symlink_metadata().is_ok();
+        let force = if is_locked { "--force --force" } else { "--force" };
         let note = format!(
-            "the worktree `{}` is kept: {why}; look: `cd {top}`; clean up: `git -C {folder} worktree remove --force {top}`",
+            "the worktree `{}` is kept: {why}; look: `cd {top}`; clean up: `git -C {folder} worktree remove {force} {top}`",
             self.top.display()
         );
         Closed { preserved: Some(self.top), notes: vec![note] }

@@ -329,8 +329,9 @@ impl PullRequestRun {
     async fn before_it_is_cancelled<V>(&self, what: impl Future<Output = Result<V>>) -> Result<V> {
         let cancel = self.options.given().cancel.clone();
         // What talks to git and to hosts is large, and is held by futures that hold others.
-        cancel.run_until_cancelled(Box::pin(what)).await.unwrap_or_else(|| {
-            let what = format!("work on #{}: it was cancelled before the agent began", self.number);
+        cancel.token().run_until_cancelled(Box::pin(what)).await.unwrap_or_else(|| {
+            let why = cancel.reason().map_or_else(String::new, |reason| format!(": {reason}"));
+            let what = format!("work on #{}: it was cancelled before the agent began{why}", self.number);
             Err(Error::new(ErrorKind::Cancelled, what))
         })
     }

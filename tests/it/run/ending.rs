@@ -6,7 +6,8 @@ use sandcastle::agent::{AgentCommand, AgentRequest, Capabilities, Decoder};
 use sandcastle::event::FailureKind;
 use sandcastle::testing::Turn;
 use sandcastle::{
-    Agent, AgentEvent, CancellationToken, ErrorKind, Exit, Liveness, Logging, NoSandbox, RunOptions,
+    Agent, AgentEvent, Cancellation, CancellationToken, ErrorKind, Exit, Liveness, Logging, NoSandbox,
+    RunOptions,
 };
 
 use super::{Bench, N, Retried, say};
@@ -269,4 +270,26 @@ async fn the_last_words_of_an_agent_that_is_ended_are_heard() {
     assert!(error.is_cancelled(), "{error}");
     assert_eq!(error.work().unwrap().text, "half. the rest. ");
     assert_eq!(sleep.alive(), 0);
+}
+
+#[tokio::test]
+async fn row_015_the_reason_of_a_cancel_is_in_the_error_and_told_as_it_was_given() {
+    let reason = "superseded by\nbuild 7 of t0k3n-val";
+    let bench = Bench::new().await;
+    let sleep = UniqueSleep::new();
+    let (early, stop) = (Cancellation::new(), Cancellation::new());
+    early.cancel(reason);
+    let refused = sandcastle::run(bench.options([say("x")]).cancel(early)).await.unwrap_err();
+    assert!(
+        refused.to_string().ends_with("before it began: superseded by build 7 of t0k3n-val"),
+        "{refused}"
+    );
+    let options = bench.options([stuck(&sleep)]).secret("t0k3n-val").cancel(stop.clone());
+    let run = tokio::spawn(sandcastle::run(options));
+    sleep.wait_for(1).await;
+    stop.cancel(reason);
+    let error = run.await.unwrap().unwrap_err();
+    assert!(error.is_cancelled(), "{error}");
+    assert!(error.to_string().ends_with("the run was cancelled: superseded by build 7 of ***"), "{error}");
+    assert_eq!((stop.reason(), sleep.alive()), (Some(reason), 0));
 }

@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use sandcastle::agent::{AgentCommand, AgentRequest, Capabilities, Decoder};
+use sandcastle::event::StopReason;
 use sandcastle::testing::Turn;
-use sandcastle::{AgentOutput, ErrorKind, NoSandbox, RunOptions};
+use sandcastle::{Agent, AgentEvent, AgentOutput, ErrorKind, Logging, NoSandbox, RunOptions};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -176,7 +178,7 @@ async fn w_37_what_is_set_where_a_place_is_made_is_there_in_its_runs() {
     let sandbox = worktree.create_sandbox(made).await.unwrap();
     let turn = Turn::new().shell("env > seen.txt").say_pieces(["I have s3cret and d3cla", "red"]);
     let options = sandbox.options(bench.agent([turn])).prompt("go").env("ANEW", "run");
-    sandbox.run(options.logging(sandcastle::Logging::file(bench.log()))).await.unwrap();
+    sandbox.run(options.logging(Logging::file(bench.log()))).await.unwrap();
     let seen = std::fs::read_to_string(worktree.path().join("seen.txt")).unwrap();
     for line in ["OF=worktree", "SET=sandbox", "ANEW=run", "API_TOKEN=s3cret"] {
         assert!(seen.lines().any(|other| other == line), "{line} is not in {seen}");
@@ -215,4 +217,48 @@ async fn w_43_a_declared_secret_is_an_argument_of_no_shell() {
         assert!(shown.contains("start `sh` with a secret") && !shown.contains("d3clared"), "{shown}");
     }
     assert!(!bench.repository.path().join(".sandcastle").exists(), "nothing was begun");
+}
+
+/// Has a value among the arguments of its program.
+#[derive(Debug)]
+struct Outspoken(&'static str);
+
+impl Agent for Outspoken {
+    fn name(&self) -> &str {
+        "outspoken"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none()
+    }
+
+    fn command(&self, _: &AgentRequest<'_>) -> sandcastle::Result<AgentCommand> {
+        Ok(AgentCommand::new("sh").args(["-c", "echo done", self.0]))
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        struct Words;
+        impl Decoder for Words {
+            fn line(&mut self, line: &[u8], events: &mut Vec<AgentEvent>) {
+                events.push(AgentEvent::Text { text: String::from_utf8_lossy(line).into_owned() });
+                events.push(AgentEvent::TurnCompleted { stop: StopReason::Complete, structured: None });
+            }
+        }
+        Box::new(Words)
+    }
+}
+
+#[tokio::test]
+async fn w_43_that_an_argument_looks_secret_is_said_once_whatever_the_iterations() {
+    let bench = Bench::new().await;
+    let options = RunOptions::new(Outspoken("s3cret-val"), NoSandbox::new())
+        .cwd(bench.repository.path())
+        .prompt("Go.")
+        .logging(Logging::file(bench.log()))
+        .env("API_TOKEN", "s3cret-val")
+        .max_iterations(2);
+    let result = sandcastle::run(options).await.unwrap();
+    assert_eq!(result.iterations.len(), 2);
+    let said = |text: &str| text.matches("that looks secret").count();
+    assert_eq!((said(&result.warnings.concat()), said(&bench.logged())), (1, 1), "{:?}", result.warnings);
 }

@@ -352,3 +352,19 @@ async fn w_40_a_workspace_that_holds_something_is_never_replaced() {
     assert_eq!(error.kind(), sandcastle::ErrorKind::Sync);
     assert!(format!("{error:#}").contains("is not empty"), "{error:#}");
 }
+
+#[tokio::test]
+async fn row_074_paths_inside_are_made_of_slashes_and_of_what_is_there() {
+    let (repository, machine) = (ScratchRepo::new().await.unwrap(), Machine::new());
+    repository.write("deep/er/file", "1").unwrap();
+    repository.git(["add", "."]).await.unwrap();
+    repository.git(["commit", "-qm", "Deep"]).await.unwrap();
+    let turn = Turn::new().shell("pwd >seen; echo \"$HOME\" >>seen").commit("Seen").say("ok");
+    let options = options(&repository, turn, &machine).cwd(repository.path().join("deep/er"));
+    let result = sandcastle::run(options.branch_strategy(BranchStrategy::merge_to_head())).await.unwrap();
+    assert_eq!(result.commits.len(), 1);
+    let root = machine.root.path().display();
+    let seen = repository.git(["show", "main:deep/er/seen"]).await.unwrap();
+    assert_eq!(seen.trim_end(), format!("{root}/work/deep/er\n{root}/home"));
+    assert!(!seen.contains('\\') && !seen.contains(repository.path().to_str().unwrap()), "{seen}");
+}

@@ -259,6 +259,7 @@ impl AgentStep {
             max_iterations: None,
             completion_signal: None,
             idle_timeout: None,
+            liveness: None,
             timeout: None,
             max_cost: None,
             max_tokens: None,

@@ -13,6 +13,7 @@ use super::text::{Mark, Text};
 use crate::agent::Agent;
 use crate::model::Model;
 use crate::output::{AgentOutput, OutputSpec};
+use crate::run::Liveness;
 use crate::sandbox::SandboxProvider;
 use crate::strategy::OutputStrategy;
 
@@ -128,6 +129,7 @@ pub struct AgentStep {
     pub(crate) max_iterations: Option<u32>,
     pub(crate) completion_signal: Option<String>,
     pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) liveness: Option<Liveness>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_cost: Option<f64>,
     pub(crate) max_tokens: Option<u64>,

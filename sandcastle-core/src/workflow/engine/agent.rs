@@ -89,6 +89,7 @@ fn options_of(
     let options = kind.max_iterations.into_iter().fold(options, RunOptions::max_iterations);
     let options = kind.completion_signal.iter().fold(options, RunOptions::completion_signal);
     let options = kind.idle_timeout.into_iter().fold(options, RunOptions::idle_timeout);
+    let options = kind.liveness.into_iter().fold(options, RunOptions::liveness);
     let options = kind.timeout.into_iter().fold(options, RunOptions::total_timeout);
     let options = kind.max_cost.into_iter().fold(options, RunOptions::max_cost);
     kind.max_tokens.into_iter().fold(options, RunOptions::max_tokens)

@@ -9,6 +9,7 @@ use super::super::outcome::{StepRecord, WorkflowFailure, WorkflowResult, Workflo
 use super::fault::{Fault, Halt};
 use super::stage::Stage;
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::one_line;
 use crate::run;
 use crate::work::{Usage, Work};
 
@@ -76,6 +77,10 @@ impl Stage<'_> {
         let message = match &step {
             Some(step) => format!("run the workflow `{name}`: the step `{step}` {said}"),
             None => format!("run the workflow `{name}`: it {said}"),
+        };
+        let message = match self.cancel.reason().filter(|_| cause.is_cancelled()) {
+            Some(why) => format!("{message}: {}", secrets.mask(&one_line(why))),
+            None => message,
         };
         let _ =
             self.record.end(if cause.is_cancelled() { "cancelled" } else { "failed" }, Some(message.clone()));

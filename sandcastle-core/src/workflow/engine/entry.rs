@@ -112,7 +112,7 @@ impl Place {
         let name = &workflow.name;
         if options.cancel.is_cancelled() {
             let message = format!("run the workflow `{name}`: it was cancelled before it began");
-            return Err(Error::new(ErrorKind::Cancelled, message));
+            return Err(options.cancel.explain(Error::new(ErrorKind::Cancelled, message)));
         }
         let folder = options.folder.canonicalize().map_err(|error| {
             let folder = options.folder.display();

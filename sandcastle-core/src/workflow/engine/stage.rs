@@ -17,6 +17,7 @@ use super::super::record::{Deed, Note, Past, Record};
 use super::audience::Audience;
 use super::fault::{Fault, Halt};
 use super::made::Made;
+use crate::cancellation::Cancellation;
 use crate::id::RunId;
 
 /// All that the steps of one run share.
@@ -37,6 +38,8 @@ pub(super) struct Stage<'w> {
     pub(super) permits: Semaphore,
     /// What ends every step: the caller's token, or a step that failed.
     pub(super) stop: CancellationToken,
+    /// What ends the whole run from outside, and why.
+    pub(super) cancel: Cancellation,
     state: Mutex<State>,
 }
 
@@ -61,7 +64,7 @@ pub(super) struct Props<'w> {
     pub(super) approver: Option<Approver>,
     pub(super) decisions: HashMap<String, Decision>,
     pub(super) max_parallel: usize,
-    pub(super) cancel: CancellationToken,
+    pub(super) cancel: Cancellation,
     pub(super) scope: Scope,
 }
 
@@ -79,7 +82,8 @@ impl<'w> Stage<'w> {
             approver: props.approver,
             decisions: props.decisions,
             permits: Semaphore::new(props.max_parallel.clamp(1, Semaphore::MAX_PERMITS)),
-            stop: props.cancel.child_token(),
+            stop: props.cancel.token().child_token(),
+            cancel: props.cancel,
             state: Mutex::new(State { scope: props.scope, ..State::default() }),
         }
     }

@@ -1,7 +1,10 @@
 //! What is kept when a place is closed, and what goes.
 
+use std::time::Duration;
+
 use super::*;
 use crate::error::ErrorKind;
+use crate::process::{Program, capture};
 
 #[tokio::test]
 async fn case_147_uncommitted_work_keeps_the_worktree_and_says_how_to_look() {
@@ -14,6 +17,25 @@ async fn case_147_uncommitted_work_keeps_the_worktree_and_says_how_to_look() {
     let note = &closed.notes[0];
     for part in ["README.md", "cd ", "worktree remove --force", top.to_str().unwrap()] {
         assert!(note.contains(part), "{note}");
+    }
+}
+
+#[tokio::test]
+async fn the_command_that_cleans_up_works_for_a_worktree_that_is_locked_too() {
+    for locked in [false, true] {
+        let scene = Scene::new().await;
+        let place = scene.open("agent/x").await.unwrap();
+        fs::write(place.top().join("README.md"), "edited").unwrap();
+        let top = place.top().to_path_buf();
+        if locked {
+            scene.git(["worktree", "lock", top.to_str().unwrap()]).await;
+        }
+        let closed = finished(place).await;
+        let (_, command) = closed.notes[0].split_once("clean up: `").unwrap();
+        let program = Program::new("sh").args(["-c", command.trim_end_matches('`')]);
+        let ended = capture(&program, 1024, Duration::from_secs(30)).await.unwrap();
+        assert!(ended.status.success(), "{command}");
+        assert!(!top.exists(), "{command}");
     }
 }
 

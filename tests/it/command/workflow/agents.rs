@@ -112,3 +112,23 @@ async fn an_agent_that_is_not_known_is_refused_before_anything_runs() {
     assert!(object["error"].to_string().contains("did you mean `scripted`?"), "{object}");
     assert_eq!(desk.branches().await, Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn a_step_says_what_counts_as_a_sign_of_life() {
+    let desk = Desk::new().await;
+    let build = json!([{ "shell": "timeout 2 sh -c 'while :; do :; done'; true" }, { "say": "built" }]);
+    let script = desk.file("build.json", one_turn(&build).to_string());
+    let document = format!(
+        "version: '1.1'\nsteps:\n  - step: build\n    type: agent\n    agent: {{ name: scripted, model: '{}' }}\n    \
+         prompt: Build it.\n    idle_timeout: 0.4\n",
+        script.display()
+    );
+    let (code, object) = desk.run_document(&document, &[]);
+    assert_eq!(code, Some(1), "{object}");
+    assert!(object["error"].to_string().contains("silent"), "{object}");
+    let (code, object) = desk.run_document(&format!("{document}    liveness: processor\n"), &[]);
+    assert_eq!(code, Some(0), "{object}");
+    let (code, object) = desk.run_document(&format!("{document}    liveness: procesor\n"), &[]);
+    assert_eq!(code, Some(2), "{object}");
+    assert!(object["error"].to_string().contains("did you mean `processor`?"), "{object}");
+}

@@ -4,6 +4,7 @@ use super::super::contract;
 use super::super::report::Path;
 use super::super::tree::{Content, Node};
 use super::Builder;
+use crate::run::Liveness;
 use crate::strategy::OutputStrategy;
 use crate::workflow::definition::{
     AgentSource, AgentStep, ApprovalStep, Branching, ConditionStep, Contract, ModelSource, ModelStep,
@@ -93,6 +94,7 @@ impl Builder<'_> {
             max_iterations: node.whole("max_iterations"),
             completion_signal: node.string("completion_signal"),
             idle_timeout: node.seconds("idle_timeout"),
+            liveness: liveness(node),
             timeout: node.seconds("timeout"),
             max_cost: node.float("max_cost"),
             max_tokens: node.whole("max_tokens"),
@@ -160,6 +162,14 @@ fn branching(node: &Node) -> Branching {
         None | Some("head") => Branching::Head,
         Some("merge-to-head") => Branching::MergeToHead,
         Some(name) => Branching::Branch(name.to_owned()),
+    }
+}
+
+fn liveness(node: &Node) -> Option<Liveness> {
+    match node.get("liveness")?.str()? {
+        "output" => Some(Liveness::Output),
+        "processor" => Some(Liveness::Processor),
+        _ => None,
     }
 }
 

@@ -123,6 +123,11 @@ const AGENT: &[Key] = &[
     STRATEGY,
     TIMEOUT,
     Key::new("idle_timeout", SECONDS, "How long it may be silent, in seconds."),
+    Key::new(
+        "liveness",
+        Shape::Choice(&["output", "processor"]),
+        "What counts as a sign of life: `output`, which is the default, or `processor`, work of the processor as well.",
+    ),
     Key::new("max_cost", Shape::Positive(1_000_000.0), "How much it may cost, in US dollars."),
     Key::new("max_tokens", Shape::Whole(1, 1 << 53), "How many tokens it may use."),
     Key::new(

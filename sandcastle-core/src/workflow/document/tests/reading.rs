@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::run::Liveness;
 use crate::strategy::OutputStrategy;
 use crate::workflow::definition::{
     AgentSource, AgentStep, Branching, FallbackAction, ModelSource, OnFailure, SandboxSource, Step, StepKind,
@@ -107,6 +108,7 @@ fn an_agent_step_is_read() {
         (step.timeout, step.idle_timeout),
         (Some(Duration::from_secs(1200)), Some(Duration::from_secs(300)))
     );
+    assert_eq!(step.liveness, Some(Liveness::Processor));
     assert_eq!((step.max_cost, step.max_tokens, step.max_iterations), (Some(2.5), Some(100_000), None));
     assert_eq!(step.copy_to_worktree.iter().map(source).collect::<Vec<_>>(), [".env"]);
     let env: Vec<_> = step.env.iter().map(|(name, text)| (name.as_str(), source(text))).collect();

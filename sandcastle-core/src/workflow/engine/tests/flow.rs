@@ -144,17 +144,20 @@ async fn the_first_branch_that_fails_ends_the_others() {
 #[tokio::test]
 async fn a_run_that_is_cancelled_says_so_and_ends_what_it_started() {
     let ground = Ground::new();
-    let token = crate::CancellationToken::new();
+    let token = crate::Cancellation::new();
     let workflow =
         Workflow::new("flow").step(Step::tool("first", ["true"])).step(Step::tool("long", ["sleep", "60"]));
     let (stop, events) = (token.clone(), ground.options());
     let options = events.cancel(token).on_event(move |event| {
         if matches!(event, super::WorkflowEvent::StepStarted { step, .. } if step == "long") {
-            stop.cancel();
+            stop.cancel("nobody wants it");
         }
     });
     let error = workflow.run(options).await.unwrap_err();
-    assert!(error.is_cancelled());
+    assert!(
+        error.is_cancelled() && error.to_string().ends_with("it was cancelled: nobody wants it"),
+        "{error}"
+    );
     let failure = error.workflow_failure().unwrap();
     assert_eq!(failure.step, None);
     assert_eq!(statuses(&failure.trace), pairs(&[("first", "completed"), ("long", "cancelled")]));
