@@ -82,7 +82,7 @@ impl sealed::Report for ReviewOutput {
         &["review_payload.json", "replies.json", "summary.md", "verdict.txt"];
 
     fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>) {
-        let (inline_comments, mut dropped) = keep_inline(self.inline_comments, lines);
+        let (inline_comments, mut dropped) = keep_inline(self.inline_comments, pull_request, lines);
         let (replies, more) = keep_replies(self.replies, pull_request);
         dropped.extend(more);
         (Self { summary: self.summary, inline_comments, replies }, dropped)
@@ -122,8 +122,8 @@ impl sealed::Report for ImplementOutput {
 
     fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>) {
         let (thread_replies, mut dropped) = keep_replies(self.thread_replies, pull_request);
-        let (new_inline_comments, of_lines) = keep_inline(self.new_inline_comments, lines);
-        let (top_level_comments, of_all) = keep_top_level(self.top_level_comments);
+        let (new_inline_comments, of_lines) = keep_inline(self.new_inline_comments, pull_request, lines);
+        let (top_level_comments, of_all) = keep_top_level(self.top_level_comments, pull_request);
         dropped.extend(of_lines.into_iter().chain(of_all));
         (Self { thread_replies, new_inline_comments, top_level_comments }, dropped)
     }
