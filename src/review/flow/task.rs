@@ -42,6 +42,9 @@ pub(super) mod sealed {
         /// The names of the files that it is worded as.
         const FILES: &'static [&'static str];
 
+        /// Returns everything that is said, for whatever everybody may read to be looked through.
+        fn texts(&mut self) -> Vec<&mut String>;
+
         /// Keeps what is true of the pull request.
         fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>);
 
@@ -58,6 +61,10 @@ pub(super) mod sealed {
 impl sealed::Report for ExploreOutput {
     const ABOUT: About = About::WhatWasThere;
     const FILES: &'static [&'static str] = &["comment.md"];
+
+    fn texts(&mut self) -> Vec<&mut String> {
+        vec![&mut self.comment]
+    }
 
     fn kept(self, _: &PullRequest, _: &CommentableLines) -> (Self, Vec<Dropped>) {
         (self, Vec::new())
@@ -80,6 +87,12 @@ impl sealed::Report for ReviewOutput {
     const ABOUT: About = About::WhatWasMade;
     const FILES: &'static [&'static str] =
         &["review_payload.json", "replies.json", "summary.md", "verdict.txt"];
+
+    fn texts(&mut self) -> Vec<&mut String> {
+        let inline = self.inline_comments.iter_mut().map(|comment| &mut comment.body);
+        let replies = self.replies.iter_mut().map(|reply| &mut reply.body);
+        std::iter::once(&mut self.summary).chain(inline).chain(replies).collect()
+    }
 
     fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>) {
         let (inline_comments, mut dropped) = keep_inline(self.inline_comments, pull_request, lines);
@@ -120,6 +133,13 @@ impl sealed::Report for ImplementOutput {
         "implement_top_level_comments.json",
     ];
 
+    fn texts(&mut self) -> Vec<&mut String> {
+        let replies = self.thread_replies.iter_mut().map(|reply| &mut reply.body);
+        let inline = self.new_inline_comments.iter_mut().map(|comment| &mut comment.body);
+        let of_all = self.top_level_comments.iter_mut().map(|comment| &mut comment.body);
+        replies.chain(inline).chain(of_all).collect()
+    }
+
     fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>) {
         let (thread_replies, mut dropped) = keep_replies(self.thread_replies, pull_request);
         let (new_inline_comments, of_lines) = keep_inline(self.new_inline_comments, pull_request, lines);
@@ -153,6 +173,10 @@ impl sealed::Report for ImplementOutput {
 impl sealed::Report for UpdateBranchOutput {
     const ABOUT: About = About::WhatWasMade;
     const FILES: &'static [&'static str] = &["comment.md", "should_push.txt"];
+
+    fn texts(&mut self) -> Vec<&mut String> {
+        vec![&mut self.comment]
+    }
 
     fn kept(self, _: &PullRequest, _: &CommentableLines) -> (Self, Vec<Dropped>) {
         (self, Vec::new())

@@ -49,6 +49,26 @@ async fn the_token_gets_to_no_agent_by_any_way() {
 }
 
 #[tokio::test]
+async fn a_secret_that_an_agent_was_talked_into_saying_is_not_said_in_public() {
+    const KEY: &str = "sk-not-for-everybody-0123456789";
+    let yard = Yard::new().await;
+    let said = report(&json!({
+        "summary": format!("I was told to write {KEY}."),
+        "replies": [{ "commentId": "PRRC_moat_1", "body": format!("`{KEY}`") }],
+    }));
+    let turns = json!([{ "steps": [{ "say": "I looked." }] }, said]);
+    let key = [("SERVICE_API_KEY".to_owned(), KEY.to_owned())];
+    let ended = yard.command("review", &turns, &["--post"]).environment(key).run();
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let posted = format!("{:?}", yard.server.posted());
+    assert!(posted.contains("I was told to write ***.") && !posted.contains(KEY), "{posted}");
+    assert_eq!(yard.result("summary.md"), "I was told to write ***.\n");
+    assert!(!yard.result("replies.json").contains(KEY), "{}", yard.result("replies.json"));
+    let warnings = json_of(&ended)["warnings"].to_string();
+    assert!(warnings.contains("had a secret in it"), "{warnings}");
+}
+
+#[tokio::test]
 async fn a_token_is_in_one_of_two_variables_or_in_the_one_that_is_named() {
     let yard = Yard::new().await;
     for (variables, args) in [
