@@ -202,7 +202,8 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
     fn check_seen(&self) -> Result<()> {
         let (number, branch) = (self.pull_request.number, self.checkout.branch());
         let (which, hint) = if self.is_elsewhere {
-            let hint = "the warnings name the branch that has them: bring them over, or begin again";
+            let hint =
+                "the agent had something else checked out when it made them: bring them over, or begin again";
             (format!("are not on `{branch}`"), hint)
         } else if self.has_unpushed() {
             ("were not pushed".to_owned(), "push them first, with `push`")

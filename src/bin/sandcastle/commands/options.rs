@@ -199,7 +199,6 @@ pub(super) fn variable(key: &str) -> Option<OsString> {
 }
 
 /// Names the variables of the environment that have this value, whatever white space is around it.
-#[expect(clippy::disallowed_methods, reason = "the command reads the environment for the library")]
 pub(super) fn variables_with(value: &str) -> Vec<String> {
     let has_it = |found: &OsString| found.to_str().is_some_and(|found| found.trim() == value.trim());
     let named = std::env::vars_os().filter(|(_, found)| has_it(found));
