@@ -51,6 +51,7 @@ pub struct RunResult<O> {
     pub warnings: Vec<String>,
     /// Names the run, as [`Runs`](crate::journal::Runs) lists it.
     pub run_id: RunId,
+    secrets: Secrets,
     settings: Settings,
 }
 
@@ -73,8 +74,16 @@ impl<O> RunResult<O> {
             usage: work.usage,
             warnings: work.warnings,
             run_id: job.checked.run,
+            secrets: job.checked.secrets,
             settings,
         }
+    }
+
+    /// Returns what was masked where the run was shown. `output` and `text` are data, and have it as it is: mask what of them is
+    /// for everybody's eyes.
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// Returns the conversation of the last iteration that had one.

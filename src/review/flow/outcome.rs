@@ -1,5 +1,6 @@
 //! What came of work on a pull request, and what can be done with it: files, a push, posts.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,13 +12,14 @@ use crate::review::trust::told;
 use crate::review::{
     Checkout, CommentableLines, Counts, Diff, Dropped, PullRequest, ResultFiles, ResultFolder,
 };
+use crate::secret::Secrets;
 use crate::{Commit, CommitId, Error, ErrorKind, Result, RunResult, Work};
 
 /// Holds what came of work on a pull request. Nothing of it has left this machine.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PullRequestResult<T> {
-    /// What is to be said, less what was dropped.
+    /// What is to be said, less what was dropped, with a mask over secrets of the run.
     pub output: T,
     /// What of the agent's report was not true of the pull request, and why; `warnings` has it in words, if it is not too much.
     pub dropped: Vec<Dropped>,
@@ -67,13 +69,16 @@ impl PullRequestRun {
         let work = produced.run.as_ref().map(RunResult::work);
         let looked = Box::pin(Now::of(&checkout, produced.run.as_ref().map(|run| &*run.commits))).await;
         let now = looked.map_err(|error| carrying(error, work.as_ref()))?;
-        let (output, dropped) = produced.output.kept(&pull_request, &now.lines);
+        let mut report = produced.output;
+        let hidden = produced.run.as_ref().and_then(|run| hide(&mut report, run.secrets()));
+        let (output, dropped) = report.kept(&pull_request, &now.lines);
         let counts = output.counts(now.landed.unwrap_or(produced.commits));
         let is_elsewhere = produced.commits > 0 && counts.commits == 0;
         if counts.is_nothing() {
             return Err(carrying(nothing_produced(self.number, &dropped), work.as_ref()));
         }
         let mut warnings = work.map(|work| work.warnings).unwrap_or_default();
+        warnings.extend(hidden);
         warnings.extend(told(&dropped));
         Ok(PullRequestResult {
             output,
@@ -90,6 +95,19 @@ impl PullRequestRun {
             pushed: None,
         })
     }
+}
+
+/// Masks secrets in what everybody may read: others may have talked the agent into saying one. Returns a warning if there was
+/// any.
+fn hide<T: PullRequestOutput>(report: &mut T, secrets: &Secrets) -> Option<String> {
+    let mut warning = None;
+    for text in report.texts() {
+        if let Cow::Owned(masked) = secrets.mask(text) {
+            *text = masked;
+            warning = Some("the agent's report had a secret in it, which is masked".to_owned());
+        }
+    }
+    warning
 }
 
 /// A branch after the work on it.
@@ -184,7 +202,8 @@ impl<T: PullRequestOutput> PullRequestResult<T> {
     fn check_seen(&self) -> Result<()> {
         let (number, branch) = (self.pull_request.number, self.checkout.branch());
         let (which, hint) = if self.is_elsewhere {
-            let hint = "the warnings name the branch that has them: bring them over, or begin again";
+            let hint =
+                "the agent had something else checked out when it made them: bring them over, or begin again";
             (format!("are not on `{branch}`"), hint)
         } else if self.has_unpushed() {
             ("were not pushed".to_owned(), "push them first, with `push`")

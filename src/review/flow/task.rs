@@ -39,6 +39,10 @@ pub(super) mod sealed {
 
     pub trait Report: Sized {
         const ABOUT: About;
+
+        /// Returns everything that is said, for whatever everybody may read to be looked through.
+        fn texts(&mut self) -> Vec<&mut String>;
+
         /// Keeps what is true of the pull request.
         fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>);
 
@@ -54,6 +58,10 @@ pub(super) mod sealed {
 
 impl sealed::Report for ExploreOutput {
     const ABOUT: About = About::WhatWasThere;
+
+    fn texts(&mut self) -> Vec<&mut String> {
+        vec![&mut self.comment]
+    }
 
     fn kept(self, _: &PullRequest, _: &CommentableLines) -> (Self, Vec<Dropped>) {
         (self, Vec::new())
@@ -75,8 +83,14 @@ impl sealed::Report for ExploreOutput {
 impl sealed::Report for ReviewOutput {
     const ABOUT: About = About::WhatWasMade;
 
+    fn texts(&mut self) -> Vec<&mut String> {
+        let inline = self.inline_comments.iter_mut().map(|comment| &mut comment.body);
+        let replies = self.replies.iter_mut().map(|reply| &mut reply.body);
+        std::iter::once(&mut self.summary).chain(inline).chain(replies).collect()
+    }
+
     fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>) {
-        let (inline_comments, mut dropped) = keep_inline(self.inline_comments, lines);
+        let (inline_comments, mut dropped) = keep_inline(self.inline_comments, pull_request, lines);
         let (replies, more) = keep_replies(self.replies, pull_request);
         dropped.extend(more);
         (Self { summary: self.summary, inline_comments, replies }, dropped)
@@ -108,10 +122,17 @@ impl sealed::Report for ReviewOutput {
 impl sealed::Report for ImplementOutput {
     const ABOUT: About = About::WhatWasMade;
 
+    fn texts(&mut self) -> Vec<&mut String> {
+        let replies = self.thread_replies.iter_mut().map(|reply| &mut reply.body);
+        let inline = self.new_inline_comments.iter_mut().map(|comment| &mut comment.body);
+        let of_all = self.top_level_comments.iter_mut().map(|comment| &mut comment.body);
+        replies.chain(inline).chain(of_all).collect()
+    }
+
     fn kept(self, pull_request: &PullRequest, lines: &CommentableLines) -> (Self, Vec<Dropped>) {
         let (thread_replies, mut dropped) = keep_replies(self.thread_replies, pull_request);
-        let (new_inline_comments, of_lines) = keep_inline(self.new_inline_comments, lines);
-        let (top_level_comments, of_all) = keep_top_level(self.top_level_comments);
+        let (new_inline_comments, of_lines) = keep_inline(self.new_inline_comments, pull_request, lines);
+        let (top_level_comments, of_all) = keep_top_level(self.top_level_comments, pull_request);
         dropped.extend(of_lines.into_iter().chain(of_all));
         (Self { thread_replies, new_inline_comments, top_level_comments }, dropped)
     }
@@ -140,6 +161,10 @@ impl sealed::Report for ImplementOutput {
 
 impl sealed::Report for UpdateBranchOutput {
     const ABOUT: About = About::WhatWasMade;
+
+    fn texts(&mut self) -> Vec<&mut String> {
+        vec![&mut self.comment]
+    }
 
     fn kept(self, _: &PullRequest, _: &CommentableLines) -> (Self, Vec<Dropped>) {
         (self, Vec::new())

@@ -47,7 +47,7 @@ pub enum DropReason {
         /// The lines of the file that are in the diff and next to it: those before it, and those behind it.
         nearest: Vec<RangeInclusive<u64>>,
     },
-    /// It was said before: another reply to the same comment, or the same comment again.
+    /// It was said before, in the report or on the pull request: another reply to the same comment, or the same comment again.
     Repeated,
     /// It is longer than a code host takes it.
     TooLong {

@@ -16,12 +16,13 @@ pub(super) use self::dropped::told;
 pub use self::dropped::{DropReason, Dropped, Remark};
 use super::outputs::MAX_BODY;
 use super::{CommentableLines, InlineComment, PullRequest, ThreadReply, TopLevelComment};
-use crate::forge::ThreadState;
+use crate::forge::{ReviewThread, ThreadState};
 
 /// The most remarks of one kind that are kept; whoever says more says nothing.
 pub const MAX_REMARKS: usize = 100;
 
-/// Keeps the replies to comments that are in a thread which nobody has resolved: one for each comment, the first.
+/// Keeps the replies to comments that are in a thread which nobody has resolved: one for each comment, the first. What the
+/// thread says already is not said again: work that was killed while it posted may be done anew.
 ///
 /// # Examples
 /// ```
@@ -47,35 +48,52 @@ pub fn keep_replies(
     let comments = pull_request
         .threads
         .iter()
-        .flat_map(|thread| thread.comments.iter().map(|comment| (comment.id.as_str(), thread.state)));
-    let threads: HashMap<&str, ThreadState> = comments.collect();
+        .flat_map(|thread| thread.comments.iter().map(move |comment| (comment.id.as_str(), thread)));
+    let threads: HashMap<&str, &ReviewThread> = comments.collect();
     let id_of = |reply: &ThreadReply| reply.comment_id.clone();
     sift(replies, id_of, |reply| match threads.get(reply.comment_id.as_str()) {
-        Some(ThreadState::Unresolved) => None,
-        Some(ThreadState::Resolved) => Some(DropReason::ResolvedThread),
         None => Some(DropReason::UnknownComment),
+        Some(thread) if thread.state == ThreadState::Resolved => Some(DropReason::ResolvedThread),
+        Some(thread) => {
+            let is_said = thread.comments.iter().any(|said| said.body.trim() == reply.body.trim());
+            is_said.then_some(DropReason::Repeated)
+        }
     })
 }
 
-/// Keeps the comments on lines that can be commented on, each once.
+/// Keeps the comments on lines that can be commented on, each once; those that the pull request has there already are left out.
 ///
 /// The lines are those of the diff as it is after the agent's commits: before them, the same line is another one.
 #[must_use]
 pub fn keep_inline(
     comments: Vec<InlineComment>,
+    pull_request: &PullRequest,
     lines: &CommentableLines,
 ) -> (Vec<InlineComment>, Vec<Dropped>) {
+    let place = |thread: &ReviewThread| thread.line.map(|line| (thread.path.clone(), line));
+    let threads = pull_request.threads.iter().filter_map(|thread| Some((place(thread)?, thread)));
+    let said: HashSet<_> = threads
+        .flat_map(|(place, thread)| thread.comments.iter().map(move |said| (place.clone(), said.body.trim())))
+        .collect();
+    let is_said =
+        |comment: &InlineComment| said.contains(&((comment.path.clone(), comment.line), comment.body.trim()));
     sift(comments, InlineComment::clone, |comment| match lines.of(&comment.path) {
-        Some(lines) if lines.contains(&comment.line) => None,
+        Some(lines) if lines.contains(&comment.line) => is_said(comment).then_some(DropReason::Repeated),
         Some(lines) => Some(DropReason::LineNotInDiff { nearest: nearest(lines, comment.line) }),
         None => Some(DropReason::FileNotInDiff),
     })
 }
 
-/// Keeps the comments on the pull request as a whole, each once.
+/// Keeps the comments on the pull request as a whole, each once; those that it has already are left out.
 #[must_use]
-pub fn keep_top_level(comments: Vec<TopLevelComment>) -> (Vec<TopLevelComment>, Vec<Dropped>) {
-    sift(comments, TopLevelComment::clone, |_| None)
+pub fn keep_top_level(
+    comments: Vec<TopLevelComment>,
+    pull_request: &PullRequest,
+) -> (Vec<TopLevelComment>, Vec<Dropped>) {
+    let said: HashSet<&str> = pull_request.comments.iter().map(|said| said.body.trim()).collect();
+    sift(comments, TopLevelComment::clone, |comment| {
+        said.contains(comment.body.trim()).then_some(DropReason::Repeated)
+    })
 }
 
 /// Separates the remarks that may be made from the others: those that are untrue, said before, too long, or too many.
@@ -150,6 +168,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::forge::{BranchTip, Head, HeadOrigin};
+    use crate::{BranchName, CommitId};
+
+    fn pull_request() -> PullRequest {
+        let (branch, commit) = (BranchName::new("main").unwrap(), CommitId::new("0".repeat(40)).unwrap());
+        let head = Head::new(BranchName::new("topic").unwrap(), commit.clone(), HeadOrigin::Same);
+        PullRequest::new(12, BranchTip { branch, commit }, head)
+    }
 
     fn set(lines: &[u64]) -> BTreeSet<u64> {
         lines.iter().copied().collect()
@@ -186,7 +212,7 @@ mod tests {
         #[test]
         fn nothing_is_lost_or_made_up(bodies in proptest::collection::vec("[ab]{1,2}", 0..30)) {
             let said: Vec<_> = bodies.iter().map(|body| TopLevelComment { body: body.clone() }).collect();
-            let (kept, dropped) = keep_top_level(said.clone());
+            let (kept, dropped) = keep_top_level(said.clone(), &pull_request());
             prop_assert_eq!(kept.len() + dropped.len(), said.len());
             let distinct: HashSet<_> = said.iter().collect();
             prop_assert_eq!(kept.len(), distinct.len());

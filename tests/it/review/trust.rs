@@ -1,6 +1,8 @@
 //! What of a report is true of the pull request, and what is said of the rest.
 
-use sandcastle::forge::{BranchTip, CommentId, Head, HeadOrigin, ReviewThread, ThreadComment, ThreadState};
+use sandcastle::forge::{
+    BranchTip, Comment, CommentId, Head, HeadOrigin, ReviewThread, ThreadComment, ThreadState,
+};
 use sandcastle::review::{
     CommentableLines, Diff, DropReason, Dropped, InlineComment, MAX_REMARKS, PullRequest, Remark,
     ThreadReply, TopLevelComment, keep_inline, keep_replies, keep_top_level,
@@ -128,7 +130,7 @@ fn row_197_comments_are_kept_on_lines_of_the_diff() {
         on("gone.rs", 1),
         on("tool", 1),
     ];
-    let (kept, dropped) = keep_inline(comments, &lines());
+    let (kept, dropped) = keep_inline(comments, &pull_request(), &lines());
     assert_eq!(kept, [on("src/a.rs", 10), on("src/a.rs", 13), on("src/a.rs", 40)]);
     let at =
         |nearest: &[std::ops::RangeInclusive<u64>]| DropReason::LineNotInDiff { nearest: nearest.to_vec() };
@@ -161,26 +163,54 @@ fn row_197_comments_are_kept_on_lines_of_the_diff() {
 fn the_same_is_said_once_and_something_else_on_the_same_line_is_not_the_same() {
     let other = InlineComment { body: "And why that?".to_owned(), ..on("src/a.rs", 10) };
     let said = vec![on("src/a.rs", 10), other.clone(), on("src/a.rs", 10), on("src/a.rs", 11)];
-    let (kept, dropped) = keep_inline(said, &lines());
+    let (kept, dropped) = keep_inline(said, &pull_request(), &lines());
     assert_eq!(kept, [on("src/a.rs", 10), other, on("src/a.rs", 11)]);
     assert_eq!(dropped, [Dropped { what: on("src/a.rs", 10).into(), reason: DropReason::Repeated }]);
 
     let whole = |body: &str| TopLevelComment { body: body.to_owned() };
-    let (kept, dropped) = keep_top_level(vec![whole("a"), whole("b"), whole("a")]);
+    let (kept, dropped) = keep_top_level(vec![whole("a"), whole("b"), whole("a")], &pull_request());
     assert_eq!((kept, reasons(&dropped)), (vec![whole("a"), whole("b")], vec![&DropReason::Repeated]));
     assert_eq!(dropped[0].to_string(), "the comment that begins `a` was left out: the same was said before");
+}
+
+#[test]
+fn what_the_pull_request_says_already_is_not_said_again() {
+    let mut pull_request = pull_request();
+    let thread = &mut pull_request.threads[0];
+    (thread.path, thread.line) = ("src/a.rs".to_owned(), Some(10));
+    let body = thread.comments[0].body.clone();
+    let id = thread.comments[0].id.to_string();
+    pull_request.comments = vec![Comment { author: "mona".to_owned(), body: "Two.\n".to_owned() }];
+
+    let again = |body: &str| InlineComment { body: body.to_owned(), ..on("src/a.rs", 10) };
+    let elsewhere = InlineComment { line: 11, ..again(&body) };
+    let said = vec![again(&body), again("Another thing."), elsewhere.clone()];
+    let (kept, dropped) = keep_inline(said, &pull_request, &lines());
+    assert_eq!(
+        (kept, reasons(&dropped)),
+        (vec![again("Another thing."), elsewhere], vec![&DropReason::Repeated])
+    );
+
+    let whole = |body: &str| TopLevelComment { body: body.to_owned() };
+    let (kept, dropped) = keep_top_level(vec![whole("One."), whole("Two.")], &pull_request);
+    assert_eq!((kept, reasons(&dropped)), (vec![whole("One.")], vec![&DropReason::Repeated]));
+
+    pull_request.threads[0].state = ThreadState::Unresolved;
+    let (kept, dropped) =
+        keep_replies(vec![reply(&id, &format!("{body} ")), reply(&id, "Yes.")], &pull_request);
+    assert_eq!((kept, reasons(&dropped)), (vec![reply(&id, "Yes.")], vec![&DropReason::Repeated]));
 }
 
 #[test]
 fn what_nobody_would_take_or_read_is_left_out() {
     let long = InlineComment { body: "ü".repeat(65_537), ..on("src/a.rs", 10) };
     let fits = InlineComment { body: "ü".repeat(65_536), ..on("src/a.rs", 10) };
-    let (kept, dropped) = keep_inline(vec![long, fits.clone()], &lines());
+    let (kept, dropped) = keep_inline(vec![long, fits.clone()], &pull_request(), &lines());
     assert_eq!((kept, reasons(&dropped)), (vec![fits], vec![&DropReason::TooLong { characters: 65_537 }]));
     assert!(dropped[0].to_string().ends_with("it has 65537 characters, and at most 65536 are taken"));
 
     let many = (0..MAX_REMARKS + 3).map(|n| TopLevelComment { body: n.to_string() }).collect();
-    let (kept, dropped) = keep_top_level(many);
+    let (kept, dropped) = keep_top_level(many, &pull_request());
     assert_eq!((kept.len(), dropped.len()), (MAX_REMARKS, 3));
     assert!(dropped.iter().all(|dropped| dropped.reason == DropReason::TooMany));
     assert!(dropped[0].to_string().ends_with("there are 100 of its kind already"));
@@ -199,9 +229,9 @@ fn a_reply_that_is_left_out_takes_no_place_from_a_good_one() {
 fn what_an_agent_wrote_is_shown_on_one_line_and_cut() {
     let hostile = format!("a\n\u{1b}[31m\u{202e}{}", "x".repeat(10_000));
     let (_, replies) = keep_replies(vec![reply(&hostile, "b")], &pull_request());
-    let (_, inline) = keep_inline(vec![on(&hostile, 1)], &lines());
+    let (_, inline) = keep_inline(vec![on(&hostile, 1)], &pull_request(), &lines());
     let whole = |_| TopLevelComment { body: hostile.clone() };
-    let (_, top_level) = keep_top_level((0..2).map(whole).collect());
+    let (_, top_level) = keep_top_level((0..2).map(whole).collect(), &pull_request());
     for dropped in [replies, inline, top_level].concat() {
         let sentence = dropped.to_string();
         assert!(!sentence.contains(char::is_control) && !sentence.contains('\u{202e}'), "{sentence:?}");
@@ -211,7 +241,7 @@ fn what_an_agent_wrote_is_shown_on_one_line_and_cut() {
 
 #[test]
 fn what_was_dropped_can_be_read_by_a_program() {
-    let (_, dropped) = keep_inline(vec![on("src/a.rs", 20)], &lines());
+    let (_, dropped) = keep_inline(vec![on("src/a.rs", 20)], &pull_request(), &lines());
     assert_eq!(
         serde_json::to_value(&dropped).unwrap(),
         serde_json::json!([{

@@ -197,3 +197,10 @@ pub(super) fn variable(key: &str) -> Option<OsString> {
     // The operating system has no variable of such a name, and asking for one is a mistake that panics on some.
     if key.is_empty() || key.contains(['=', '\0']) { None } else { std::env::var_os(key) }
 }
+
+/// Names the variables of the environment that have this value, whatever white space is around it.
+pub(super) fn variables_with(value: &str) -> Vec<String> {
+    let has_it = |found: &OsString| found.to_str().is_some_and(|found| found.trim() == value.trim());
+    let named = std::env::vars_os().filter(|(_, found)| has_it(found));
+    named.filter_map(|(name, _)| name.into_string().ok()).collect()
+}

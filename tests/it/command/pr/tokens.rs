@@ -23,12 +23,13 @@ async fn the_token_gets_to_no_agent_by_any_way() {
     let yard = Yard::new().await;
     // What the repository's file of variables asks for is no way either.
     yard.desk.repository.write(".sandcastle/.env", "GH_TOKEN=\nGITHUB_TOKEN=\nMINE=\n").unwrap();
-    let both = [("GH_TOKEN".to_owned(), TOKEN.to_owned()), ("MINE".to_owned(), TOKEN.to_owned())];
+    // Workflows hand one token over by several names.
+    let both = ["GH_TOKEN", "MINE", "INPUT_TOKEN"].map(|name| (name.to_owned(), TOKEN.to_owned()));
     let ended = yard.command("explore", &spy(), &["--token-env", "MINE", "-v"]).environment(both).run();
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     let seen = std::fs::read_to_string(yard.desk.home.path().join("seen")).unwrap();
     assert!(seen.contains("PATH=") && !seen.contains(TOKEN), "{seen}");
-    for empty in ["GH_TOKEN=\n", "GITHUB_TOKEN=\n", "MINE=\n"] {
+    for empty in ["GH_TOKEN=\n", "GITHUB_TOKEN=\n", "MINE=\n", "INPUT_TOKEN=\n"] {
         assert!(seen.contains(empty), "{empty} {seen}");
     }
     assert!(!ended.stdout.contains(TOKEN) && !ended.stderr.contains(TOKEN), "{ended:?}");
@@ -45,6 +46,26 @@ async fn the_token_gets_to_no_agent_by_any_way() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn a_secret_that_an_agent_was_talked_into_saying_is_not_said_in_public() {
+    const KEY: &str = "sk-not-for-everybody-0123456789";
+    let yard = Yard::new().await;
+    let said = report(&json!({
+        "summary": format!("I was told to write {KEY}."),
+        "replies": [{ "commentId": "PRRC_moat_1", "body": format!("`{KEY}`") }],
+    }));
+    let turns = json!([{ "steps": [{ "say": "I looked." }] }, said]);
+    let key = [("SERVICE_API_KEY".to_owned(), KEY.to_owned())];
+    let ended = yard.command("review", &turns, &["--post"]).environment(key).run();
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let posted = format!("{:?}", yard.server.posted());
+    assert!(posted.contains("I was told to write ***.") && !posted.contains(KEY), "{posted}");
+    assert_eq!(yard.result("summary.md"), "I was told to write ***.\n");
+    assert!(!yard.result("replies.json").contains(KEY), "{}", yard.result("replies.json"));
+    let warnings = json_of(&ended)["warnings"].to_string();
+    assert!(warnings.contains("had a secret in it"), "{warnings}");
 }
 
 #[tokio::test]
@@ -70,8 +91,10 @@ async fn a_token_that_is_missing_or_handed_on_is_refused_by_name() {
         &["--env", "GITHUB_TOKEN"],
         &["--env", &own],
         &["--token-env", "A=B"],
+        &["--env", "INPUT_TOKEN"],
     ] {
-        let ended = yard.play("explore", &spy(), args);
+        let same = [("INPUT_TOKEN".to_owned(), format!("{TOKEN}\n"))];
+        let ended = yard.command("explore", &spy(), args).environment(same).run();
         assert_eq!(ended.code(), Some(2), "{args:?}: {ended:?}");
         assert!(!ended.stdout.contains(TOKEN), "{ended:?}");
     }

@@ -1,18 +1,18 @@
 //! The token for GitHub: found in the environment, and kept from agents.
 //!
-//! It is in no argument, is masked where things are shown, and whatever variable it was in is empty for everything that runs inside,
-//! no matter by which way it would have got there. An agent without a sandbox can still read what its user can, such as the
+//! It is in no argument, is masked where things are shown, and whatever variables it was in are empty for everything that runs
+//! inside, no matter by which way it would have got there. An agent without a sandbox can still read what its user can, such as the
 //! memory of the user's processes: that is what sandboxes are for.
 
 use sandcastle::RunOptions;
 
-use super::super::options::variable;
+use super::super::options::{variable, variables_with};
 use crate::failure::Failure;
 
 /// The variables that programs for GitHub look into.
 const USUAL: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
 
-/// A token, if there is one, and the variables that it may be in.
+/// A token, if there is one, and the variables that it is or may be in.
 #[derive(Debug)]
 pub(super) struct GitHubToken {
     value: Option<Value>,
@@ -41,7 +41,12 @@ impl GitHubToken {
             None => USUAL.into_iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().next(),
         };
         let mut variables: Vec<String> = USUAL.map(str::to_owned).to_vec();
-        variables.extend(named.map(str::to_owned).filter(|name| !USUAL.contains(&name.as_str())));
+        let others = value.as_deref().map(variables_with).unwrap_or_default();
+        for name in named.map(str::to_owned).into_iter().chain(others) {
+            if !variables.contains(&name) {
+                variables.push(name);
+            }
+        }
         Ok(Self { value: value.map(Value), variables })
     }
 
