@@ -45,9 +45,7 @@ impl Writer<'_> {
         let mut asked = Map::new();
         asked.insert("commit_id".to_owned(), json!(review.commit.as_str()));
         asked.insert("event".to_owned(), json!("COMMENT"));
-        if !review.body.trim().is_empty() {
-            asked.insert("body".to_owned(), json!(review.body));
-        }
+        asked.insert("body".to_owned(), json!(body_of(review)));
         asked.insert("comments".to_owned(), review.comments.iter().map(comment).collect());
         self.post("pulls", "reviews", &Value::Object(asked)).await
     }
@@ -67,5 +65,14 @@ impl Writer<'_> {
     /// The address of what was said. It was said, even where its address cannot be one.
     fn address(&self, said: &str) -> String {
         web_address(said).unwrap_or_else(|| self.pull.url.clone())
+    }
+}
+
+/// The words of a review. GitHub asks for some where it neither approves nor refuses, also of one that is all comments on lines.
+fn body_of(review: &NewReview) -> String {
+    match (review.body.trim(), review.comments.len()) {
+        ("", 1) => "1 comment on a line.".to_owned(),
+        ("", count) => format!("{count} comments on lines."),
+        _ => review.body.clone(),
     }
 }

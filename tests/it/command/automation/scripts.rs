@@ -227,7 +227,12 @@ async fn what_is_to_be_said_is_posted_as_data() {
     let posted = runner.step("implement", "deliver", "Post what is to be said");
     assert_eq!(posted.code(), Some(0), "{posted:?}");
     let asked = runner.asked();
-    assert!(asked.contains("\"side\": \"RIGHT\"") && asked.contains("\"event\": \"COMMENT\""), "{asked}");
+    assert!(
+        asked.contains("\"body\": \"Comments on lines: 1.\"")
+            && asked.contains("\"side\": \"RIGHT\"")
+            && asked.contains("\"event\": \"COMMENT\""),
+        "{asked}"
+    );
     assert_eq!(asked.matches("repos/octo/sand/issues/12/comments --input -").count(), 2, "{asked}");
     assert!(
         asked.contains("\"One.\"") && asked.contains("\"Two.\"") && !asked.contains("graphql"),

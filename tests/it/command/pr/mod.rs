@@ -2,6 +2,7 @@
 //! agent.
 
 mod delivery;
+mod enterprise;
 mod reports;
 mod sandboxed;
 mod tokens;

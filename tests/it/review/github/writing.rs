@@ -62,10 +62,14 @@ async fn a_review_may_have_words_or_lines_and_has_something() {
     github.review(&pull_request, &review("Fine.", &[])).await.unwrap();
     let error = github.review(&pull_request, &review(" \n", &[])).await.unwrap_err();
     assert!(error.to_string().contains("a review that says nothing"), "{error}");
-    let posted = server.posted();
-    assert_eq!(posted.len(), 2, "{posted:?}");
-    let Posted::Review(first) = &posted[0] else { panic!("{posted:?}") };
-    assert_eq!(first.get("body"), None, "{first}");
+    let two = [("src/lib.rs", 2), ("src/lib.rs", 3)];
+    github.review(&pull_request, &review(" ", &two)).await.unwrap();
+    let body = |posted: Posted| match posted {
+        Posted::Review(review) => review["body"].clone(),
+        other => panic!("{other:?}"),
+    };
+    let bodies: Vec<_> = server.posted().into_iter().map(body).collect();
+    assert_eq!(bodies, ["1 comment on a line.", "Fine.", "2 comments on lines."]);
 }
 
 #[tokio::test]

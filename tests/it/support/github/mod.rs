@@ -46,8 +46,18 @@ pub(crate) struct GitHubServer {
 impl GitHubServer {
     /// Starts a server with this pull request.
     pub(crate) fn start(scene: Scene) -> Self {
+        Self::with_paths(scene, Paths { rest: "", graphql: "/graphql" })
+    }
+
+    /// Starts a GitHub Enterprise Server, whose interfaces are at paths of their own:
+    /// <https://docs.github.com/en/enterprise-server@latest/graphql/guides/managing-enterprise-accounts>
+    pub(crate) fn start_enterprise(scene: Scene) -> Self {
+        Self::with_paths(scene, Paths { rest: "/api/v3", graphql: "/api/graphql" })
+    }
+
+    fn with_paths(scene: Scene, paths: Paths) -> Self {
         let port = Port::free();
-        let hub = Arc::new(Hub::new(scene, port.url()));
+        let hub = Arc::new(Hub::new(scene, port.url(), paths));
         let serving = Arc::clone(&hub);
         let loopback =
             port.serve("GitHub server", move |request| http::answer(request, Arc::clone(&serving)));
@@ -56,6 +66,11 @@ impl GitHubServer {
 
     /// The address of the REST interface.
     pub(crate) fn url(&self) -> String {
+        self.loopback.url() + self.hub.paths.rest
+    }
+
+    /// The address of the host, where its repositories are.
+    pub(crate) fn host(&self) -> String {
         self.loopback.url()
     }
 
@@ -97,7 +112,15 @@ impl GitHubServer {
 struct Hub {
     scene: Scene,
     base: String,
+    paths: Paths,
     state: Mutex<State>,
+}
+
+/// Where the interfaces are.
+#[derive(Clone, Copy, Debug)]
+struct Paths {
+    rest: &'static str,
+    graphql: &'static str,
 }
 
 #[derive(Debug)]
@@ -129,10 +152,10 @@ impl fmt::Debug for Exception {
 }
 
 impl Hub {
-    fn new(scene: Scene, base: String) -> Self {
+    fn new(scene: Scene, host: String, paths: Paths) -> Self {
         let state =
             State { page_size: 100, exceptions: Vec::new(), requests: Vec::new(), posted: Vec::new() };
-        Self { scene, base, state: Mutex::new(state) }
+        Self { scene, base: host + paths.rest, paths, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -148,11 +171,14 @@ impl Hub {
         if let Some(exception) = state.exceptions.iter().find(|exception| exception.is_for(request)) {
             return (exception.reply)(request);
         }
-        let (reply, posted) = if request.method == "POST" && request.path() == "/graphql" {
+        let (reply, posted) = if request.method == "POST" && request.path() == self.paths.graphql {
             let answer = graphql::answer(&self.scene, state.page_size, &request.body);
             (Reply::json(200, &answer.body), answer.reply.map(Posted::Reply))
+        } else if let Some(target) = request.target.strip_prefix(self.paths.rest) {
+            let below = Request { target: target.to_owned(), ..request.clone() };
+            rest::answer(&self.scene, &self.base, state.page_size, &below)
         } else {
-            rest::answer(&self.scene, &self.base, state.page_size, request)
+            (rest::absent(), None)
         };
         state.posted.extend(posted);
         reply

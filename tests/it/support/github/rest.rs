@@ -57,11 +57,12 @@ fn review(scene: &Scene, body: &Value) -> (Reply, Option<Posted>) {
             && comment["line"].is_u64()
             && comment["side"] == "RIGHT"
     };
-    let says_something = body["body"].is_string() || !comments.is_empty();
+    // The documentation requires it with this event, whatever comments there are.
+    let has_words = body["body"].as_str().is_some_and(|body| !body.trim().is_empty());
     if body["event"] != "COMMENT"
         || !body["commit_id"].is_string()
         || !comments.iter().all(is_whole)
-        || !says_something
+        || !has_words
     {
         return (invalid(&json!(["the review is not as the documentation has it"])), None);
     }
