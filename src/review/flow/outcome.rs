@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::PullRequestRun;
 use super::posting::{Posting, post_all};
 use super::task::{About, PullRequestOutput};
+use super::{Opened, PullRequestRun};
 use crate::forge::Forge;
 use crate::review::{
     Checkout, CommentableLines, Counts, Diff, Dropped, PullRequest, ResultFiles, ResultFolder,
@@ -57,18 +57,21 @@ impl PullRequestRun {
     /// Keeps what of a report is true of the pull request, with its branch as it is now.
     pub(super) async fn finish<T: PullRequestOutput>(
         self,
-        pull_request: PullRequest,
-        checkout: Checkout,
+        opened: Opened,
         produced: Produced<T>,
     ) -> Result<PullRequestResult<T>> {
+        let Opened { pull_request, checkout, earlier } = opened;
         let work = produced.run.as_ref().map(RunResult::work);
         let (tip, lines) = Box::pin(now(&checkout)).await.map_err(|error| carrying(error, work.as_ref()))?;
         let (output, dropped) = produced.output.kept(&pull_request, &lines);
         let counts = output.counts(produced.commits);
         if counts.is_nothing() {
-            return Err(carrying(nothing_produced(self.number, &dropped), work.as_ref()));
+            let nothing = nothing_produced(self.number, &dropped);
+            let nothing = earlier.iter().fold(nothing, |error, said| error.with_hint(said));
+            return Err(carrying(nothing, work.as_ref()));
         }
         let mut warnings = work.map(|work| work.warnings).unwrap_or_default();
+        warnings.extend(earlier);
         warnings.extend(dropped.iter().map(ToString::to_string));
         Ok(PullRequestResult {
             output,
