@@ -33,7 +33,8 @@ pub struct ResultFolder {
 }
 
 impl ResultFolder {
-    /// Opens a folder, or makes it, and removes the `failure_reason.txt` that an earlier failure has left.
+    /// Opens a folder, or makes it, and removes the `failure_reason.txt` that an earlier failure has left. Everything else in it
+    /// stays, results of earlier work included.
     ///
     /// # Errors
     /// [`ErrorKind::Io`], with the path.
@@ -41,7 +42,10 @@ impl ResultFolder {
         let path = path.into();
         let opened =
             std::fs::create_dir_all(&path).and_then(|()| Dir::open_ambient_dir(&path, ambient_authority()));
-        let folder = opened.map_err(|error| failed("open the folder", &path, error))?;
+        let folder = opened.map_err(|error| {
+            failed("make or open the folder", &path, error)
+                .with_hint("results go to a folder: name one that is there, or one that can be made")
+        })?;
         match folder.remove_file(FAILURE_REASON) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(failed("remove", &path.join(FAILURE_REASON), error))
