@@ -67,7 +67,7 @@ impl PullRequestRun {
         let counts = output.counts(produced.commits);
         if counts.is_nothing() {
             let nothing = nothing_produced(self.number, &dropped);
-            let nothing = earlier.iter().fold(nothing, |error, said| error.with_hint(said));
+            let nothing = earlier.iter().fold(nothing, Error::with_hint);
             return Err(carrying(nothing, work.as_ref()));
         }
         let mut warnings = work.map(|work| work.warnings).unwrap_or_default();
