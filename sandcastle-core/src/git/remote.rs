@@ -40,7 +40,8 @@ impl Repository {
     pub(crate) async fn remote(&self, name: &str) -> Result<Remote> {
         self.remote_by(name, "url").await?.ok_or_else(|| {
             let what = format!("reach a remote: there is no remote `{}`", name.escape_debug());
-            Error::new(ErrorKind::Git, what).with_hint("`git remote -v` lists the remotes")
+            Error::new(ErrorKind::Git, what)
+                .with_hint("`git remote -v` lists the remotes, and `git remote add` adds one")
         })
     }
 

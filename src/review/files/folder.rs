@@ -42,7 +42,10 @@ impl ResultFolder {
         let path = path.into();
         let opened =
             std::fs::create_dir_all(&path).and_then(|()| Dir::open_ambient_dir(&path, ambient_authority()));
-        let folder = opened.map_err(|error| failed("open the folder", &path, error))?;
+        let folder = opened.map_err(|error| {
+            failed("make or open the folder", &path, error)
+                .with_hint("results go to a folder: name one that is there, or one that can be made")
+        })?;
         for name in NAMES {
             match folder.remove_file(name) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {

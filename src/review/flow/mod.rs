@@ -140,6 +140,8 @@ impl Task {
 struct Opened {
     pull_request: PullRequest,
     checkout: Checkout,
+    /// What is to be said of commits that are only here, from before the agent began.
+    earlier: Option<String>,
 }
 
 impl PullRequestRun {
@@ -267,12 +269,12 @@ impl PullRequestRun {
     /// Has the agent work, and keeps what of its report is true.
     async fn produce<T: PullRequestOutput>(self, task: Task) -> Result<PullRequestResult<T>> {
         let (options, branch) = self.checked(task)?;
-        let Opened { pull_request, checkout } = self.open(task, branch).await?;
+        let opened = self.open(task, branch).await?;
+        let Opened { pull_request, checkout, .. } = &opened;
         let diff = self.before_it_is_cancelled(checkout.diff()).await?;
-        let sources =
-            Sources { pull_request: &pull_request, checkout: &checkout, diff: &diff, conflicts: &[] };
+        let sources = Sources { pull_request, checkout, diff: &diff, conflicts: &[] };
         let run = self.run::<T>(options, task, &sources).await?;
-        self.finish(pull_request, checkout, Produced::by_agent(run)).await
+        self.finish(opened, Produced::by_agent(run)).await
     }
 
     /// Returns the options with their prompt, and the name of the branch, checked as far as they can be before anything is
@@ -302,7 +304,14 @@ impl PullRequestRun {
             options = options.token(token.clone());
         }
         let checkout = self.before_it_is_cancelled(Checkout::open(&pull_request, &options)).await?;
-        Ok(Opened { pull_request, checkout })
+        let is_ahead = checkout.tip().await? != *checkout.start();
+        let earlier = is_ahead.then(|| {
+            let branch = checkout.branch();
+            format!(
+                "`{branch}` had commits before that the pull request does not have: a push takes them along"
+            )
+        });
+        Ok(Opened { pull_request, checkout, earlier })
     }
 
     /// Runs the agent on the branch, and asks it for its report.

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::PullRequestRun;
 use super::posting::{Posting, post_all};
 use super::task::{About, Commits, PullRequestOutput};
+use super::{Opened, PullRequestRun};
 use crate::forge::Forge;
 use crate::review::trust::told;
 use crate::review::{
@@ -62,10 +62,10 @@ impl PullRequestRun {
     /// Keeps what of a report is true of the pull request, with its branch as it is now.
     pub(super) async fn finish<T: PullRequestOutput>(
         self,
-        pull_request: PullRequest,
-        checkout: Checkout,
+        opened: Opened,
         produced: Produced<T>,
     ) -> Result<PullRequestResult<T>> {
+        let Opened { pull_request, checkout, earlier } = opened;
         let work = produced.run.as_ref().map(RunResult::work);
         let looked = Box::pin(Now::of(&checkout, produced.run.as_ref().map(|run| &*run.commits))).await;
         let now = looked.map_err(|error| carrying(error, work.as_ref()))?;
@@ -75,10 +75,13 @@ impl PullRequestRun {
         let counts = output.counts(now.landed.unwrap_or(produced.commits));
         let is_elsewhere = produced.commits > 0 && counts.commits == 0;
         if counts.is_nothing() {
-            return Err(carrying(nothing_produced(self.number, &dropped), work.as_ref()));
+            let nothing = nothing_produced(self.number, &dropped);
+            let nothing = earlier.iter().fold(nothing, Error::with_hint);
+            return Err(carrying(nothing, work.as_ref()));
         }
         let mut warnings = work.map(|work| work.warnings).unwrap_or_default();
         warnings.extend(hidden);
+        warnings.extend(earlier);
         warnings.extend(told(&dropped));
         Ok(PullRequestResult {
             output,

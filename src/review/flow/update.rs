@@ -10,7 +10,8 @@ impl PullRequestRun {
     pub(super) async fn update(self) -> Result<PullRequestResult<UpdateBranchOutput>> {
         let task = Task::UpdateBranch;
         let (options, branch) = self.checked(task)?;
-        let Opened { pull_request, checkout } = self.open(task, branch).await?;
+        let opened = self.open(task, branch).await?;
+        let Opened { pull_request, checkout, .. } = &opened;
         let (head, base) = (checkout.branch().clone(), pull_request.base.branch.clone());
         let produced = match self.before_it_is_cancelled(checkout.outlook()).await? {
             MergeOutlook::UpToDate => by_git(0, format!("`{head}` has everything that `{base}` has.")),
@@ -19,7 +20,7 @@ impl PullRequestRun {
                 by_git(1, format!("Merged `{base}` into `{head}`. Nothing was in conflict."))
             }
             MergeOutlook::Conflicts(paths) => {
-                let resolved = self.resolve(options, &pull_request, &checkout, &paths).await?;
+                let resolved = self.resolve(options, pull_request, checkout, &paths).await?;
                 Produced::by_agent(resolved)
             }
             // What is not known is left to nobody.
@@ -28,7 +29,7 @@ impl PullRequestRun {
                 return Err(Error::new(ErrorKind::Merge, what));
             }
         };
-        self.finish(pull_request, checkout, produced).await
+        self.finish(opened, produced).await
     }
 
     /// Has an agent merge, and sees whether it did.

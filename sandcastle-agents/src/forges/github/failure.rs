@@ -21,6 +21,9 @@ const MAX_MESSAGE: usize = 1000;
 /// The most of the errors in one refusal that are shown.
 const MAX_ERRORS: usize = 5;
 
+/// What to do about a refusal where there is no token.
+const NO_TOKEN: &str = "give a token: without one GitHub tells little, and nothing of threads, not even those of public pull requests";
+
 /// What went wrong with one request.
 #[derive(Debug)]
 pub(super) struct Failure {
@@ -29,6 +32,7 @@ pub(super) struct Failure {
     hints: Vec<String>,
     fate: Fate,
     is_absence: bool,
+    is_denial: bool,
 }
 
 /// What became of the request.
@@ -106,11 +110,22 @@ impl Failure {
         if intent == Intent::Write && self.fate == Fate::Unknown {
             error = error.with_hint("it may have arrived: look at the pull request before it is said again");
         }
-        self.hints.iter().fold(error, |error, hint| error.with_hint(shown(hint)))
+        match token {
+            // Whatever GitHub says then, such as that too much was asked, it says for want of one.
+            None if self.is_denial => error.with_hint(NO_TOKEN),
+            _ => self.hints.iter().fold(error, |error, hint| error.with_hint(shown(hint))),
+        }
     }
 
     fn new(words: impl Into<String>, fate: Fate) -> Self {
-        Self { kind: ErrorKind::Forge, words: words.into(), hints: Vec::new(), fate, is_absence: false }
+        Self {
+            kind: ErrorKind::Forge,
+            words: words.into(),
+            hints: Vec::new(),
+            fate,
+            is_absence: false,
+            is_denial: false,
+        }
     }
 
     /// Whether it is where a comment was to be that GitHub does not know.
@@ -239,6 +254,7 @@ impl Reason {
 
     fn explain(self, mut failure: Failure) -> Failure {
         failure.is_absence = matches!(self, Self::Absent | Self::Gone | Self::Permission { .. });
+        failure.is_denial = matches!(self, Self::Token | Self::Limit { .. } | Self::Permission { .. });
         let hint = match self {
             Self::Token => "give a token that GitHub knows: this one is wrong, has expired or was revoked".to_owned(),
             Self::Limit { until: Some(until), .. } => format!("the rate limit is used up until {until}"),

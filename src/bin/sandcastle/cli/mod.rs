@@ -26,7 +26,7 @@ pub(crate) use self::container::ContainerArgs;
 pub(crate) use self::images::{DockerCommand, ImageArgs, PodmanCommand};
 pub(crate) use self::init::{InitArgs, SandboxChoice, Template, Tracker, word};
 pub(crate) use self::interactive::InteractiveArgs;
-pub(crate) use self::pr::{PrArgs, PrCommand};
+pub(crate) use self::pr::{CommittingArgs, PrArgs, PrCommand};
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::run::{LimitArgs, RunArgs, Strategy};
 pub(crate) use self::runs::RunsCommand;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::value::pair;
+use super::value::{pair, pull_request_number};
 use super::{AgentArgs, LimitArgs, SiteArgs, Strategy};
 
 /// The heading of the flags that say what is worked on, and what becomes of it.
@@ -32,11 +32,15 @@ pub(crate) struct CommittingArgs {
     /// Push the commits, if the branch of the pull request still stands where it stood.
     #[arg(long, help_heading = HEADING)]
     pub(crate) push: bool,
+    /// The remote that is the fork which the pull request comes from, to push to it.
+    #[arg(long, value_name = "NAME", help_heading = HEADING)]
+    pub(crate) push_remote: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PrArgs {
     /// The number of the pull request.
+    #[arg(value_parser = pull_request_number)]
     pub(crate) number: u64,
     /// The repository on GitHub [default: that of the remote].
     #[arg(long, value_name = "OWNER/NAME", help_heading = HEADING)]
@@ -44,23 +48,21 @@ pub(crate) struct PrArgs {
     /// The address of the API, which for a GitHub Enterprise Server ends in /api/v3 [default: https://api.github.com].
     #[arg(long, value_name = "URL", help_heading = HEADING)]
     pub(crate) api_url: Option<String>,
-    /// The variable of this environment that has the token [default: GITHUB_TOKEN, or else GH_TOKEN]. Agents do not get it.
+    /// The variable of this environment that has the token, without which GitHub tells too little [default: GITHUB_TOKEN, or else
+    /// GH_TOKEN]. Agents do not get it.
     #[arg(long, value_name = "KEY", help_heading = HEADING)]
     pub(crate) token_env: Option<String>,
     /// The remote that has the pull request.
     #[arg(long, value_name = "NAME", default_value = "origin", help_heading = HEADING)]
     pub(crate) remote: String,
-    /// The remote that is the fork which the pull request comes from, to push to it.
-    #[arg(long, value_name = "NAME", help_heading = HEADING)]
-    pub(crate) push_remote: Option<String>,
     /// The name of the local branch [default: that of the branch of the pull request, or pull/NUMBER if it is in a fork
     /// or has characters that are not taken here].
     #[arg(long, value_name = "NAME", help_heading = HEADING)]
     pub(crate) branch: Option<String>,
-    /// The folder that the results are written to [default: a new temporary one].
+    /// The folder that the results are written to, where other files stay [default: a new temporary one].
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     pub(crate) output_dir: Option<PathBuf>,
-    /// Post what is to be said.
+    /// Post what is to be said; what is about commits is not posted before they are pushed.
     #[arg(long, help_heading = HEADING)]
     pub(crate) post: bool,
     /// Let the code of a fork run without a sandbox, with your rights, your files and your keys.

@@ -1,4 +1,4 @@
-//! Values that are more than a word: pairs, seconds, branch strategies.
+//! Values that are more than a word: pairs, seconds, branch strategies, numbers of pull requests.
 
 use std::fmt;
 use std::time::Duration;
@@ -84,6 +84,17 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Reads the number of a pull request, which people also have as `#12` or as the address of its page.
+pub(super) fn pull_request_number(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ if text.contains('/') => {
+            Err("it is the number alone, such as 12; `--repo OWNER/NAME` names the repository".to_owned())
+        }
+        _ => Err("it is the number alone, such as 12".to_owned()),
+    }
+}
+
 /// Reads a limit.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
@@ -110,6 +121,16 @@ pub(super) fn limit<S: ValueEnum>(text: &str) -> Result<(S, Duration), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pull_request_is_named_by_its_number_alone() {
+        assert_eq!(pull_request_number("12"), Ok(12));
+        for wrong in ["", "0", "-1", "#12", "twelve", "18446744073709551616"] {
+            assert!(pull_request_number(wrong).is_err_and(|told| told.ends_with("such as 12")), "{wrong}");
+        }
+        let told = pull_request_number("https://github.com/owner/name/pull/12").unwrap_err();
+        assert!(told.contains("`--repo OWNER/NAME`"), "{told}");
+    }
 
     #[test]
     fn a_branch_strategy_is_a_word_or_has_a_name() {

@@ -28,23 +28,33 @@ struct Kind {
     does: &'static str,
     /// Whether it makes commits.
     pushes: bool,
+    /// Whether it is for pull requests in conflict with their base, for which GitHub starts nothing by a label.
+    merges: bool,
     /// The file with its replies, if it makes some.
     replies: Option<&'static str>,
 }
 
 const KINDS: [Kind; 4] = [
-    Kind { name: "explore", does: "looks into a pull request", pushes: false, replies: None },
-    Kind { name: "review", does: "reviews a pull request", pushes: true, replies: Some("replies.json") },
+    Kind { name: "explore", does: "looks into a pull request", pushes: false, merges: false, replies: None },
+    Kind {
+        name: "review",
+        does: "reviews a pull request",
+        pushes: true,
+        merges: false,
+        replies: Some("replies.json"),
+    },
     Kind {
         name: "implement",
         does: "works in the feedback on a pull request",
         pushes: true,
+        merges: false,
         replies: Some("implement_thread_replies.json"),
     },
     Kind {
         name: "update-branch",
         does: "brings the branch of a pull request up to date",
         pushes: true,
+        merges: true,
         replies: None,
     },
 ];
@@ -84,6 +94,7 @@ fn values(choices: &Choices, kind: &Kind) -> Result<Value, Failure> {
         "does": kind.does,
         "label": label(kind),
         "pushes": kind.pushes,
+        "merges": kind.merges,
         "replies": kind.replies,
         "agent": choices.agent.described(),
         "model": word(model)?,

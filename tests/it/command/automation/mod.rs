@@ -49,6 +49,15 @@ async fn all() -> Vec<(String, Value)> {
     found
 }
 
+/// Says the condition of the job that all others wait for, less the one word of those who may start it without a label.
+fn condition<'w>(name: &str, workflow: &'w Value) -> &'w str {
+    let condition = workflow["jobs"]["begin"]["if"].as_str().unwrap();
+    match name.starts_with("update-branch") {
+        true => condition.strip_prefix("github.event_name == 'workflow_dispatch' || ").unwrap(),
+        false => condition,
+    }
+}
+
 fn jobs(workflow: &Value) -> impl Iterator<Item = (&str, &Value)> {
     workflow["jobs"].as_object().unwrap().iter().map(|(name, job)| (name.as_str(), job))
 }
@@ -70,9 +79,13 @@ fn texts(value: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn workflows_begin_only_when_somebody_sets_their_label() {
     for (name, workflow) in all().await {
-        assert_eq!(workflow["on"], json!({ "pull_request": { "types": ["labeled"] } }), "{name}");
+        assert_eq!(workflow["on"]["pull_request"], json!({ "types": ["labeled"] }), "{name}");
         let kind = name.split(' ').next().unwrap();
-        let condition = workflow["jobs"]["begin"]["if"].as_str().unwrap();
+        // A pull request in conflict starts nothing by its labels, and is what this one is for.
+        let others = if kind == "update-branch" { &["workflow_dispatch"][..] } else { &[] };
+        let events = workflow["on"].as_object().unwrap().keys().filter(|event| *event != "pull_request");
+        assert_eq!(events.collect::<Vec<_>>(), others, "{name}");
+        let condition = condition(&name, &workflow);
         assert!(
             condition.contains(&format!("github.event.label.name == 'agent:{kind}'")),
             "{name}: {condition}"
@@ -89,7 +102,7 @@ async fn workflows_begin_only_when_somebody_sets_their_label() {
 #[tokio::test]
 async fn workflows_leave_the_code_of_strangers_alone() {
     for (name, workflow) in all().await {
-        let condition = workflow["jobs"]["begin"]["if"].as_str().unwrap();
+        let condition = condition(&name, &workflow);
         let same = "&& github.event.pull_request.head.repo.full_name == github.repository";
         assert!(condition.contains(same), "{name}: {condition}");
         assert!(!condition.contains("||"), "{name}: {condition}");
@@ -116,7 +129,11 @@ async fn w_47b_the_agent_has_no_token_that_writes_and_who_writes_executes_nothin
         for (job, body) in jobs(&workflow) {
             for step in steps(body).filter(|step| step["uses"].as_str().is_some_and(is_checkout)) {
                 // The head is never checked out: what it brings is seen by the agent alone, in its own worktree.
-                assert_eq!(step["with"]["ref"], "${{ github.event.pull_request.base.sha }}", "{name}, {job}");
+                let base = match name.starts_with("update-branch") {
+                    true => "${{ github.event.pull_request.base.sha || needs.begin.outputs.base }}",
+                    false => "${{ github.event.pull_request.base.sha }}",
+                };
+                assert_eq!(step["with"]["ref"], base, "{name}, {job}");
                 let keeps = step["with"].get("persist-credentials").is_none();
                 assert_eq!(keeps, job == "deliver", "{name}, {job}");
             }
@@ -181,7 +198,10 @@ async fn one_workflow_at_a_time_changes_a_pull_request() {
         let group = concurrency["group"].as_str().unwrap();
         let kind = name.split(' ').next().unwrap();
         assert!(group.contains(&format!("github.event.label.name == 'agent:{kind}' && ")), "{name}: {group}");
-        groups.push(group.replace(kind, "KIND"));
+        let dispatched =
+            "github.event_name == 'workflow_dispatch' && format('agent-pull-request-{0}', inputs.number) || ";
+        assert_eq!(group.contains(dispatched), kind == "update-branch", "{name}: {group}");
+        groups.push(group.replace(dispatched, "").replace(kind, "KIND"));
     }
     // Whatever the label, it is the same group of the pull request.
     groups.dedup();
@@ -222,7 +242,9 @@ async fn pushes_have_a_lease_and_labels_say_how_it_stands() {
         for part in ["agent:in-progress", "labels[]=agent:blocked", "failure_reason.txt"] {
             assert!(script.contains(part), "{name}: {script}");
         }
-        assert!(scripts[0].contains("labels[]=agent:in-progress"), "{name}: {}", scripts[0]);
+        let begun: Vec<&str> =
+            steps(&workflow["jobs"]["begin"]).filter_map(|step| step["run"].as_str()).collect();
+        assert!(begun.last().unwrap().contains("labels[]=agent:in-progress"), "{name}: {begun:?}");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::support::yaml;
 /// Writes down its arguments and its input, and answers what is asked of GraphQL.
 const GH: &str = r#"#!/bin/sh
 { printf '%s\n' "$*"; case "$*" in *"--input -"*) cat; echo;; esac; } >>"$HOME/asked"
-case "$*" in *graphql*) echo 4711;; esac
+case "$*" in *graphql*) echo 4711;; *pulls/12) cat "$HOME/pull";; esac
 "#;
 
 /// A machine of GitHub Actions with one pull request.
@@ -64,6 +64,7 @@ impl Runner {
         let home = self.desk.home.path().display().to_string();
         let environment = [
             ("HOME", home.clone()),
+            ("GITHUB_OUTPUT", format!("{home}/outputs")),
             ("RUNNER_TEMP", home),
             ("RESULTS", self.results().display().to_string()),
             ("BRANCH", "tower".to_owned()),
@@ -155,6 +156,31 @@ async fn the_command_is_called_with_keys_by_name_and_its_answer_is_kept() {
         let answer = std::fs::read_to_string(runner.desk.home.path().join("result.json")).unwrap();
         assert_eq!(answer, "{\"start\":\"x\"}\n");
     }
+}
+
+#[tokio::test]
+async fn a_branch_in_conflict_is_looked_up_and_a_strangers_is_left_alone() {
+    let Some(runner) = Runner::new().await else { return };
+    let look = |number| {
+        runner.step_with("update-branch", "begin", "Look at the pull request", &[("NUMBER", number)])
+    };
+    let pull = |repository: Value| {
+        let head = json!({ "ref": "tower$(id)", "repo": repository });
+        runner.desk.file("pull", json!({ "head": head, "base": { "sha": "b45e" } }).to_string());
+    };
+    let outputs = runner.desk.home.path().join("outputs");
+    for stranger in [json!({ "full_name": "mallory/sand" }), Value::Null] {
+        pull(stranger);
+        let ended = look("12");
+        assert_eq!(ended.code(), Some(1), "{ended:?}");
+        assert!(ended.stdout.contains("from a fork"), "{ended:?}");
+    }
+    pull(json!({ "full_name": "octo/sand" }));
+    assert_eq!(look("12/../../other").code(), Some(1));
+    assert!(!outputs.exists());
+    let ended = look("12");
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_eq!(std::fs::read_to_string(outputs).unwrap(), "base=b45e\nbranch=tower$(id)\n");
 }
 
 #[tokio::test]

@@ -74,7 +74,12 @@ impl Yard {
         all.extend(["--agent", "scripted", "--model", script.to_str().unwrap()]);
         all.extend(["--output-dir", results.to_str().unwrap()]);
         all.extend(args);
-        self.desk.command(&all).environment([("GITHUB_TOKEN".to_owned(), TOKEN.to_owned())])
+        self.plain(&all)
+    }
+
+    /// The command with these words and no others, and the token.
+    fn plain(&self, args: &[&str]) -> Invocation {
+        self.desk.command(args).environment([("GITHUB_TOKEN".to_owned(), TOKEN.to_owned())])
     }
 
     fn play(&self, kind: &str, turns: &Value, args: &[&str]) -> Finished {

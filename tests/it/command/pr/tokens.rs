@@ -98,6 +98,13 @@ async fn a_token_that_is_missing_or_handed_on_is_refused_by_name() {
         assert_eq!(ended.code(), Some(2), "{args:?}: {ended:?}");
         assert!(!ended.stdout.contains(TOKEN), "{ended:?}");
     }
+    // Even what is public has threads that GitHub tells nobody without one.
+    let ended =
+        yard.command("explore", &spy(), &[]).environment([("GITHUB_TOKEN".to_owned(), String::new())]).run();
+    assert_eq!(ended.code(), Some(2), "{ended:?}");
+    let error = &json_of(&ended)["error"];
+    assert!(error["message"].as_str().unwrap().contains("neither `GITHUB_TOKEN` nor `GH_TOKEN`"), "{error}");
+    assert!(error["hints"].to_string().contains("gh auth token"), "{error}");
     assert!(!yard.results().exists(), "nothing was begun");
     assert_eq!(yard.server.requests().len(), 0);
 }

@@ -81,6 +81,14 @@ async fn row_198_every_failure_is_written_down() {
     let ended = yard.play("review", &mute, &[]);
     assert_eq!(json_of(&ended)["error"]["commits"][0]["subject"], "Make the wall thicker", "{ended:?}");
     assert_eq!(yard.desk.subjects("tower").await[0], "Make the wall thicker");
+    // Whoever goes on from there is told of it, and a push takes it along.
+    let turns = json!([looked(), report(&json!({ "summary": "Good." }))]);
+    let ended = yard.play("review", &turns, &["--push"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let said = json_of(&ended);
+    assert_eq!(said["counts"]["commits"], 0, "{said}");
+    assert!(said["warnings"].to_string().contains("`tower` had commits before"), "{said}");
+    assert_eq!(yard.remote_tip("tower").await, yard.desk.tip("tower").await);
 }
 
 #[tokio::test]
@@ -141,24 +149,37 @@ async fn what_cannot_work_is_refused_before_anybody_is_asked() {
         assert_eq!(ended.code(), Some(2), "{args:?}: {ended:?}");
         assert!(json_of(&ended)["error"]["message"].as_str().unwrap().contains(named), "{args:?}: {ended:?}");
     }
+    // What is explored is not pushed, and a results folder is a folder.
+    let file = yard.desk.file("taken", "");
+    for (args, named) in [
+        (&["--push-remote", "fork"][..], "--push-remote"),
+        (&["--repo", "octo/sand", "--output-dir", file.to_str().unwrap()], "results go to a folder"),
+    ] {
+        let ended =
+            yard.plain(&[&["pr", "explore", "12", "--agent", "claude-code"][..], args].concat()).run();
+        assert_ne!(ended.code(), Some(0), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(named), "{args:?}: {ended:?}");
+    }
     // The report is asked for in the session of the work.
-    let ended = yard.desk.run(&[
-        "--format",
-        "json",
-        "pr",
-        "review",
-        "12",
-        "--repo",
-        "octo/sand",
-        "--api-url",
-        &yard.server.url(),
-        "--agent",
-        "cursor",
-        "--model",
-        "m",
-        "--output-dir",
-        yard.results().to_str().unwrap(),
-    ]);
+    let ended = yard
+        .plain(&[
+            "--format",
+            "json",
+            "pr",
+            "review",
+            "12",
+            "--repo",
+            "octo/sand",
+            "--api-url",
+            &yard.server.url(),
+            "--agent",
+            "cursor",
+            "--model",
+            "m",
+            "--output-dir",
+            yard.results().to_str().unwrap(),
+        ])
+        .run();
     assert_eq!(ended.code(), Some(2), "{ended:?}");
     assert!(json_of(&ended)["error"]["message"].as_str().unwrap().contains("`cursor`"), "{ended:?}");
     assert_eq!(yard.server.requests().len(), 0);
@@ -176,9 +197,9 @@ async fn what_cannot_work_is_refused_before_anybody_is_asked() {
         "--model",
         script.to_str().unwrap(),
     ];
-    assert!(desk.run(&plain).stdout.contains("`--repo OWNER/NAME`"));
+    assert!(yard.plain(&plain).run().stdout.contains("`--repo OWNER/NAME`"));
     desk.git(["remote", "set-url", "origin", "https://git.example/octo/sand.git"]).await;
-    let ended = desk.run(&plain);
+    let ended = yard.plain(&plain).run();
     assert_eq!(ended.code(), Some(2), "{ended:?}");
     assert!(ended.stdout.contains("--api-url https://git.example/api/v3"), "{ended:?}");
 }

@@ -57,6 +57,7 @@ async fn a_wrong_token_is_refused_by_the_server_itself() {
     assert!(error.to_string().contains("status 401 and `Bad credentials`"), "{error}");
     let error = GitHub::new(REPOSITORY).base_url(server.url()).pull_request(NUMBER).await.unwrap_err();
     assert!(error.to_string().contains("status 401"), "{error}");
+    assert!(error.hints().len() == 1 && error.hints()[0].starts_with("give a token:"), "{error:?}");
     let error =
         GitHub::new("octo/other").base_url(server.url()).token(TOKEN).pull_request(1).await.unwrap_err();
     assert!(

@@ -13,28 +13,47 @@ use self::place::Results;
 use self::token::GitHubToken;
 use super::options::{in_site, of_agent, within};
 use super::signals::{Keyboard, cancelled_by_signals};
-use crate::cli::{PrArgs, PrCommand};
+use crate::cli::{CommittingArgs, PrArgs, PrCommand};
 use crate::exit::Exit;
 use crate::failure::{Failure, Next};
 use crate::reporter::{Reporter, next, pr as words};
 
+/// Where the commits go.
+#[derive(Clone, Copy, Debug)]
+struct Commits<'a> {
+    way: Way,
+    /// The remote that is the fork which the pull request comes from.
+    fork: Option<&'a str>,
+}
+
 /// Whether the commits are pushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Commits {
+enum Way {
     Stay,
     Pushed,
 }
 
+impl Commits<'_> {
+    /// They stay here.
+    const HERE: Self = Self { way: Way::Stay, fork: None };
+}
+
+impl<'a> From<&'a CommittingArgs> for Commits<'a> {
+    fn from(args: &'a CommittingArgs) -> Self {
+        let way = if args.push { Way::Pushed } else { Way::Stay };
+        Self { way, fork: args.push_remote.as_deref() }
+    }
+}
+
 pub(super) async fn pr(command: PrCommand, reporter: &Reporter) -> Result<Exit, Failure> {
-    let commits = |push| if push { Commits::Pushed } else { Commits::Stay };
     match command {
-        PrCommand::Explore(args) => work(&args, Commits::Stay, PullRequestRun::explore, reporter).await,
-        PrCommand::Review(args) => work(&args.pr, commits(args.push), PullRequestRun::review, reporter).await,
+        PrCommand::Explore(args) => work(&args, Commits::HERE, PullRequestRun::explore, reporter).await,
+        PrCommand::Review(args) => work(&args.pr, (&*args).into(), PullRequestRun::review, reporter).await,
         PrCommand::Implement(args) => {
-            work(&args.pr, commits(args.push), PullRequestRun::implement, reporter).await
+            work(&args.pr, (&*args).into(), PullRequestRun::implement, reporter).await
         }
         PrCommand::UpdateBranch(args) => {
-            work(&args.pr, commits(args.push), PullRequestRun::update_branch, reporter).await
+            work(&args.pr, (&*args).into(), PullRequestRun::update_branch, reporter).await
         }
     }
 }
@@ -42,7 +61,7 @@ pub(super) async fn pr(command: PrCommand, reporter: &Reporter) -> Result<Exit, 
 /// Does one kind of work. Whatever fails after the arguments were right is written down beside the results.
 async fn work<T: PullRequestOutput + Serialize>(
     args: &PrArgs,
-    commits: Commits,
+    commits: Commits<'_>,
     kind: impl AsyncFnOnce(PullRequestRun) -> LibraryResult<PullRequestResult<T>>,
     reporter: &Reporter,
 ) -> Result<Exit, Failure> {
@@ -75,10 +94,10 @@ async fn work<T: PullRequestOutput + Serialize>(
 async fn deliver<T: PullRequestOutput>(
     done: &mut PullRequestResult<T>,
     args: &PrArgs,
-    commits: Commits,
+    commits: Commits<'_>,
 ) -> Result<(), Failure> {
     let failed = |error: Error| failed(&error, args);
-    if commits == Commits::Pushed {
+    if commits.way == Way::Pushed {
         done.push().await.map_err(failed)?;
     }
     if args.post {
@@ -89,7 +108,7 @@ async fn deliver<T: PullRequestOutput>(
 
 async fn configured(
     args: &PrArgs,
-    commits: Commits,
+    commits: Commits<'_>,
     reporter: &Reporter,
     stop: &CancellationToken,
 ) -> Result<PullRequestRun, Failure> {
@@ -97,7 +116,8 @@ async fn configured(
     token.check_variables(&args.agent.env)?;
     let cwd = args.site.cwd.as_deref();
     let repository = place::repository(args).await?;
-    let mut github = GitHub::new(&repository.name).base_url(&repository.api).system_proxies();
+    let github =
+        GitHub::new(&repository.name).base_url(&repository.api).system_proxies().token(token.value());
     let mut options =
         token.hidden(within(in_site(of_agent(&args.agent, cwd).await?, &args.site), &args.limits));
     for (key, value) in &args.args {
@@ -108,9 +128,6 @@ async fn configured(
     }
     let told = reporter.clone();
     let options = options.on_event(move |event| told.event(event)).cancel(stop.clone());
-    if let Some(token) = token.value() {
-        github = github.token(token);
-    }
     reporter.progress(&format!("reads #{} of {}", args.number, repository.name));
     Ok(with_flags(PullRequestRun::new(github, args.number, options), args, commits, &token))
 }
@@ -119,17 +136,14 @@ async fn configured(
 fn with_flags(
     mut run: PullRequestRun,
     args: &PrArgs,
-    commits: Commits,
+    commits: Commits<'_>,
     token: &GitHubToken,
 ) -> PullRequestRun {
-    run = run.remote(&args.remote);
-    if let Some(token) = token.value() {
-        run = run.git_token(token);
-    }
+    run = run.remote(&args.remote).git_token(token.value());
     if let Some(file) = &args.prompt_file {
         run = run.prompt_file(file);
     }
-    if let Some(remote) = &args.push_remote {
+    if let Some(remote) = commits.fork {
         run = run.push_remote(remote);
     }
     if let Some(branch) = &args.branch {
@@ -138,7 +152,7 @@ fn with_flags(
     if args.allow_untrusted {
         run = run.allow_untrusted();
     }
-    if commits == Commits::Pushed {
+    if commits.way == Way::Pushed {
         run = run.for_push();
     }
     run

@@ -11,11 +11,14 @@ use crate::failure::Failure;
 
 /// The variables that programs for GitHub look into.
 const USUAL: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
+/// What to do where there is none.
+const WANTED: &str = "give one that reads pull requests, contents and issues, and writes the first two to post and push: \
+                      `GITHUB_TOKEN=$(gh auth token)`, if `gh` is logged in, or one of a variable that `--token-env` names";
 
-/// A token, if there is one, and the variables that it is or may be in.
+/// A token, and the variables that it is or may be in.
 #[derive(Debug)]
 pub(super) struct GitHubToken {
-    value: Option<Value>,
+    value: Value,
     variables: Vec<String>,
 }
 
@@ -32,26 +35,34 @@ impl GitHubToken {
     /// Looks into the variable that was named, or into the usual ones.
     ///
     /// # Errors
-    /// When the one that was named has no token.
+    /// When there is no token: the threads of a pull request, even of a public one, are told only to those who have one.
     pub(super) fn find(named: Option<&str>) -> Result<Self, Failure> {
         let value = match named {
-            Some(name) => Some(
-                read(name)?.ok_or_else(|| failed(name, "there is no such variable in the environment"))?,
-            ),
-            None => USUAL.into_iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().next(),
+            Some(name) => read(name)?.ok_or_else(|| {
+                failed(name, "there is no such variable in the environment, or it is empty").with_hint(WANTED)
+            })?,
+            None => {
+                let found = USUAL.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+                found.into_iter().flatten().next().ok_or_else(|| {
+                    let [first, second] = USUAL;
+                    Failure::usage(format!(
+                        "failed to find a token for GitHub: neither `{first}` nor `{second}` is set"
+                    ))
+                    .with_hint(WANTED)
+                })?
+            }
         };
         let mut variables: Vec<String> = USUAL.map(str::to_owned).to_vec();
-        let others = value.as_deref().map(variables_with).unwrap_or_default();
-        for name in named.map(str::to_owned).into_iter().chain(others) {
+        for name in named.map(str::to_owned).into_iter().chain(variables_with(&value)) {
             if !variables.contains(&name) {
                 variables.push(name);
             }
         }
-        Ok(Self { value: value.map(Value), variables })
+        Ok(Self { value: Value(value), variables })
     }
 
-    pub(super) fn value(&self) -> Option<&str> {
-        self.value.as_ref().map(|value| value.0.as_str())
+    pub(super) fn value(&self) -> &str {
+        &self.value.0
     }
 
     /// Refuses to hand it to the agent by name.
@@ -73,10 +84,7 @@ impl GitHubToken {
     /// Keeps it from agents, logs and errors.
     pub(super) fn hidden(&self, options: RunOptions) -> RunOptions {
         let options = self.variables.iter().fold(options, |options, name| options.env(name, ""));
-        match self.value() {
-            Some(token) => options.secret(token),
-            None => options,
-        }
+        options.secret(self.value())
     }
 }
 
