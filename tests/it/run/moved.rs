@@ -8,6 +8,8 @@ use sandcastle::{BranchStrategy, Error, ErrorKind, RunEvent, RunOptions};
 
 use super::Bench;
 use super::strategies::work;
+use crate::support::process::Invocation;
+use crate::support::real_agent::search_path;
 
 /// A turn that commits, and has a branch of the user's lead to that.
 fn moves(branch: &str) -> Turn {
@@ -23,8 +25,9 @@ fn commands(warning: &str) -> [String; 2] {
 }
 
 /// Runs a command in a shell, and tells whether git did it.
-async fn does(command: &str) -> bool {
-    tokio::process::Command::new("sh").args(["-c", command]).status().await.unwrap().success()
+fn does(command: &str) -> bool {
+    let shell = Invocation::new("sh", Path::new("/")).arguments(["-c", command]);
+    shell.environment([("PATH".to_owned(), search_path())]).run().code() == Some(0)
 }
 
 fn lags(warnings: &[String]) -> Vec<&String> {
@@ -66,7 +69,7 @@ async fn a_branch_that_is_moved_under_a_clean_checkout_is_told_and_can_be_caught
         assert!(warning.contains("the branch `main`"), "{warning}");
         assert_eq!(bench.status().await, "D  made.txt", "as the warning says");
         let [catch_up, _] = commands(&warning);
-        assert!(does(&catch_up).await, "{catch_up}");
+        assert!(does(&catch_up), "{catch_up}");
         assert_eq!((bench.status().await.as_str(), bench.exists("made.txt")), ("", true));
         assert_eq!(bench.subjects("main").await, ["Work", "begin"]);
         // Nobody is told of it again, and the next one lands.
@@ -86,7 +89,7 @@ async fn uncommitted_work_of_the_user_outlives_the_commands() {
     bench.repository.write("untracked", "1\n").unwrap();
     let before = bench.status().await;
     let [catch_up, _] = commands(&bench.the_warning(bench.merging(moves("main"))).await);
-    assert!(does(&catch_up).await, "{catch_up}");
+    assert!(does(&catch_up), "{catch_up}");
     assert_eq!((bench.status().await, bench.exists("made.txt")), (before, true));
     assert_eq!(std::fs::read_to_string(bench.repository.path().join("README.md")).unwrap(), "edited\n");
     // What is staged does not look like a checkout that lags.
@@ -100,10 +103,10 @@ async fn work_in_the_way_is_left_alone_and_the_branch_can_be_moved_back() {
     bench.repository.write("made.txt", "mine\n").unwrap();
     let before = bench.status().await;
     let [catch_up, back] = commands(&bench.the_warning(bench.merging(moves("main"))).await);
-    assert!(!does(&catch_up).await, "it would lose `made.txt`");
+    assert!(!does(&catch_up), "it would lose `made.txt`");
     let mine = || std::fs::read_to_string(bench.repository.path().join("made.txt")).unwrap();
     assert_eq!(mine(), "mine\n");
-    assert!(does(&back).await, "{back}");
+    assert!(does(&back), "{back}");
     assert_eq!((bench.status().await, mine().as_str()), (before, "mine\n"));
     assert_eq!(bench.subjects("main").await, ["begin"]);
 }
@@ -120,9 +123,9 @@ async fn nothing_is_merged_into_a_branch_whose_checkout_lags() {
     assert_eq!((done.commits.len(), bench.exists("more")), (2, false));
     // The hints finish it, one after the other.
     let hint = error.hints().iter().find(|hint| hint.contains("read-tree")).unwrap();
-    assert!(does(&commands(hint)[0]).await, "{hint}");
+    assert!(does(&commands(hint)[0]), "{hint}");
     let finish = error.hints().iter().find_map(|hint| hint.split_once("by hand: ")).unwrap().1;
-    assert!(does(finish).await, "{finish}");
+    assert!(does(finish), "{finish}");
     assert_eq!((bench.status().await.as_str(), bench.exists("more")), ("", true));
 }
 
@@ -138,7 +141,7 @@ async fn another_worktree_of_the_user_is_looked_at_too() {
         let [catch_up, _] = commands(warning);
         assert!(warning.contains("the branch `feature`") && catch_up.contains("else where"), "{warning}");
         let has = |path: &Path| path.join("made.txt").exists();
-        assert!(!has(&elsewhere) && does(&catch_up).await && has(&elsewhere), "{catch_up}");
+        assert!(!has(&elsewhere) && does(&catch_up) && has(&elsewhere), "{catch_up}");
         assert_eq!(bench.status().await, "", "the other checkout is as it was");
     }
 }
