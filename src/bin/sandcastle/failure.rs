@@ -195,6 +195,7 @@ const FLAGS: Words = &[
     ("with `env` or", "with `--env` or"),
     ("`PullRequestRun::prompt` or `prompt_file`", "`--prompt-file`"),
     ("`PullRequestRun::branch`", "`--branch`"),
+    ("have the pull request on a branch of another name", "name another branch with `--branch`"),
     ("`push_remote`", "`--push-remote`"),
     ("`allow_untrusted`", "`--allow-untrusted`"),
     ("with `push`", "with `--push`"),

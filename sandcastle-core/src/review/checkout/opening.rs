@@ -115,7 +115,7 @@ impl Opening<'_> {
         let (repository, head) = (&self.repository, &self.pull_request.head.commit);
         for _ in 0..LOOKS {
             match repository.tip(branch).await? {
-                None if repository.create_branch(branch, head).await? => return Ok(()),
+                None if self.make(branch).await? => return Ok(()),
                 // Somebody else has just made it.
                 None => {}
                 Some(tip) if repository.is_ancestor(head, &tip).await? => return Ok(()),
@@ -124,6 +124,12 @@ impl Opening<'_> {
             }
         }
         Err(Error::new(ErrorKind::Git, format!("make the branch `{branch}`: it comes and goes")))
+    }
+
+    /// Makes the branch; tells whether it is ours.
+    async fn make(&self, branch: &BranchName) -> Result<bool> {
+        let made = self.repository.create_branch(branch, &self.pull_request.head.commit).await;
+        made.map_err(|error| error.with_hint("have the pull request on a branch of another name"))
     }
 
     /// Moves a branch that is behind, and its checkout with it.

@@ -102,7 +102,8 @@ async fn a_host_that_says_nothing_can_be_given_up() {
     yard.server
         .on("POST", "/reviews", |_| Reply::refusal(502, "Bad Gateway").after(Duration::from_secs(600)));
     let looked = json!({ "steps": [{ "say": "I looked." }] });
-    let report = report(&json!({ "summary": "Fine." }));
+    let reply = json!({ "commentId": "PRRC_moat_1", "body": "From the river." });
+    let report = report(&json!({ "summary": "Fine.", "replies": [reply] }));
     let running = yard.command("review", &json!([looked, report]), &["--post"]).start();
     let begun = Instant::now();
     while !yard.server.requests().iter().any(|it| it.method == "POST" && it.target.ends_with("/reviews")) {
@@ -113,7 +114,16 @@ async fn a_host_that_says_nothing_can_be_given_up() {
     let ended = running.finish();
     assert_eq!(ended.code(), Some(130), "{ended:?}");
     assert!(begun.elapsed() < Duration::from_secs(30), "it was waited for");
-    assert!(yard.result("failure_reason.txt").contains("may have arrived"));
+    let error = &json_of(&ended)["error"];
+    assert_eq!(
+        (error["kind"].as_str(), error["branch"].as_str()),
+        (Some("cancelled"), Some("tower")),
+        "{error}"
+    );
+    let (said, hints) = (yard.result("failure_reason.txt"), error["hints"].to_string());
+    assert!(said.contains("may have arrived") && said.contains("runs show"), "{said}");
+    assert!(hints.contains("posted before: a reply to the comment `PRRC_moat_1`"), "{hints}");
+    assert!(hints.contains("see whether it arrived before you post it by hand: a review"), "{hints}");
     assert_eq!(yard.result("summary.md"), "Fine.\n");
 }
 

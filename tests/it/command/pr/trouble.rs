@@ -221,6 +221,18 @@ async fn a_report_that_cannot_be_written_down_is_not_lost_with_the_commits() {
 }
 
 #[tokio::test]
+async fn a_branch_that_cannot_be_made_here_can_have_another_name() {
+    let yard = Yard::of(|scene| scene.head_in(Some("mallory/sand"))).await;
+    yard.desk.git(["branch", "pull"]).await;
+    let turns = json!([looked(), report(&json!({ "comment": "x" }))]);
+    let ended = yard.play("explore", &turns, &["--allow-untrusted"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    assert!(json_of(&ended)["error"]["hints"].to_string().contains("`--branch`"), "{ended:?}");
+    let ended = yard.play("explore", &turns, &["--allow-untrusted", "--branch", "of-mallory"]);
+    assert_eq!(json_of(&ended)["branch"], "of-mallory", "{ended:?}");
+}
+
+#[tokio::test]
 async fn commits_on_another_branch_are_none_of_the_pull_request() {
     let yard = Yard::new().await;
     let strays = json!({ "steps": [

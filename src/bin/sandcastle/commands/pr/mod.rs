@@ -5,7 +5,9 @@ mod place;
 mod token;
 
 use sandcastle::forges::GitHub;
-use sandcastle::review::{PullRequestOutput, PullRequestResult, PullRequestRun, ResultFiles};
+use sandcastle::review::{
+    Posting, PostingState, PullRequestOutput, PullRequestResult, PullRequestRun, ResultFiles,
+};
 use sandcastle::{CancellationToken, Error, ErrorKind, Result as LibraryResult};
 use serde::Serialize;
 
@@ -75,9 +77,7 @@ async fn work<T: PullRequestOutput + Serialize>(
         written.map_err(|error| failed(&done.carrying(error), args))?;
         match stop.run_until_cancelled(deliver(&mut done, args, commits)).await {
             Some(delivered) => delivered.map(|()| done),
-            None => Err(Failure::cancelled(
-                "deliver the results: it was interrupted, and what was being sent may have arrived",
-            )),
+            None => Err(failed(&interrupted(&done), args)),
         }
     };
     match done.await {
@@ -104,6 +104,18 @@ async fn deliver<T: PullRequestOutput>(
         done.post().await.map_err(failed)?;
     }
     Ok(())
+}
+
+/// Says what was on its way when somebody thought better of it.
+fn interrupted<T: PullRequestOutput>(done: &PullRequestResult<T>) -> Error {
+    let what = "deliver the results: it was interrupted, and what was being sent may have arrived";
+    let hint = |posting: &Posting| match &posting.state {
+        PostingState::Posted(address) => format!("posted before: {}, {address}", posting.what),
+        PostingState::Waiting => format!("not posted: {}", posting.what),
+        _ => format!("see whether it arrived before you post it by hand: {}", posting.what),
+    };
+    let error = Error::new(ErrorKind::Cancelled, what);
+    done.carrying(done.postings().iter().map(hint).fold(error, Error::with_hint))
 }
 
 async fn configured(
