@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 
 use super::borrowed::Borrowed;
-use super::overrides::Key;
 use super::repository::Repository;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::CommitId;
@@ -65,14 +64,7 @@ impl Repository {
             Ok(answer) => answer,
             Err(error) => return Err(Error::new(ErrorKind::Git, what).with_source(error)),
         };
-        let error = answer.refused(&what, self.git().cwd());
-        let is_promised = |key: Key<'_>| (key.section, key.name) == ("remote", "promisor");
-        if !self.git().listing().await?.has(is_promised) {
-            return Err(error);
-        }
-        Err(error.with_hint(
-            "the repository is a partial clone, and nothing is fetched for a comparison: clone all of it, without `--filter`",
-        ))
+        Err(answer.refused(&what, self.git().cwd()))
     }
 
     /// Returns those of these files of a commit that have marks of a conflict in them.

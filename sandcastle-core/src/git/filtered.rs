@@ -19,14 +19,27 @@ impl Repository {
         }
         let args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", old, new];
         let changed = git.does("compare the commits", args).await?.stdout;
-        let from_new = git.clone().env("GIT_ATTR_SOURCE", new.as_str());
-        let attributes = from_new.feed(["check-attr", "-z", "--stdin", "filter"], changed).await?;
+        let given = self.filters_at(new, changed).await?;
+        let filtered = given.into_iter().filter(|(_, filter)| filters.contains(filter.as_slice()));
+        Ok(filtered.map(|(path, _)| path).collect())
+    }
+
+    /// Reads which filters the attributes of a commit give to paths, each of which ends in a NUL.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Git`](crate::ErrorKind::Git) when git cannot read them.
+    pub(super) async fn filters_at(
+        &self,
+        commit: &CommitId,
+        paths: Vec<u8>,
+    ) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        let git = self.git().clone().env("GIT_ATTR_SOURCE", commit.as_str());
+        let attributes = git.feed(["check-attr", "-z", "--stdin", "filter"], paths).await?;
         if !attributes.is_success() {
             return Err(attributes.refused("read the attributes of files", git.cwd()));
         }
         let fields: Vec<&[u8]> = attributes.stdout.split(|byte| *byte == 0).collect();
         let triples = fields.chunks_exact(3);
-        let filtered = triples.filter(|triple| filters.contains(triple[2]));
-        Ok(filtered.map(|triple| triple[0].to_vec()).collect())
+        Ok(triples.map(|triple| (triple[0].to_vec(), triple[2].to_vec())).collect())
     }
 }

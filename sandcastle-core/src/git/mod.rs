@@ -13,8 +13,12 @@ mod exchange;
 mod fetch;
 mod filtered;
 mod identity;
+#[cfg(feature = "review")]
+mod large;
 mod memory;
 mod overrides;
+#[cfg(feature = "review")]
+mod partial;
 mod passage;
 #[cfg(feature = "review")]
 mod push;

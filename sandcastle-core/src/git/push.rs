@@ -2,7 +2,7 @@
 //!
 //! Git pushes from a folder of our own, as it fetches into one: no hook of the repository runs, none of its programs is known,
 //! and nobody is asked for a password. For the same reason what only a hook would take along stays here, such as the files of
-//! git-lfs.
+//! git-lfs; `large` knows them.
 
 use std::time::Duration;
 

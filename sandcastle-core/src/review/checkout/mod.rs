@@ -130,7 +130,10 @@ impl Checkout {
                 format!("compare `{}` with `{}`: no commit is in both", self.branch, self.tracked_base);
             Error::new(ErrorKind::Git, what)
         })?;
-        self.repository.diff_between(&left, &tip).await
+        match self.repository.diff_between(&left, &tip).await {
+            Err(error) => Err(self.repository.missing_in(error, [&self.base, &tip]).await),
+            diff => diff,
+        }
     }
 
     /// Says what merging the base would come to. Nothing is changed that anybody sees.
@@ -140,7 +143,11 @@ impl Checkout {
     /// fails.
     pub async fn outlook(&self) -> Result<MergeOutlook> {
         let shown = |path: Vec<u8>| String::from_utf8_lossy(&path).into_owned();
-        Ok(match self.merge().outlook().await? {
+        let outlook = match self.merge().outlook().await {
+            Err(error) => Err(self.repository.missing_in(error, [&self.base, &self.start]).await),
+            outlook => outlook,
+        };
+        Ok(match outlook? {
             Outlook::Nothing => MergeOutlook::UpToDate,
             Outlook::Clean => MergeOutlook::Clean,
             Outlook::Conflicts(paths) => MergeOutlook::Conflicts(paths.into_iter().map(shown).collect()),
@@ -169,8 +176,8 @@ impl Checkout {
     /// When the future is dropped, what the remote was told by then may come to its end there.
     ///
     /// # Errors
-    /// [`ErrorKind::Git`] when the branch has moved on meanwhile, the start commit is no longer in it, the remote refuses, or it
-    /// belongs to a fork that no remote here is; [`ErrorKind::StepTimeout`] when the remote takes longer than the limit.
+    /// [`ErrorKind::Git`] when the branch has moved on meanwhile, the start commit is no longer in it, the remote refuses, it
+    /// belongs to a fork that no remote here is, or new files are kept by git-lfs, whose contents would not get there; [`ErrorKind::StepTimeout`] when the remote takes longer than the limit.
     pub async fn push(&self) -> Result<CommitId> {
         pushing::push(self).await
     }

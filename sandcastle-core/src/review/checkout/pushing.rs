@@ -1,10 +1,15 @@
 //! How the branch of a pull request goes back.
 
+use std::collections::BTreeSet;
+
 use super::Checkout;
 use crate::error::{Error, ErrorKind, Result};
 use crate::forge::{Head, HeadOrigin};
 use crate::git::{Push, Pushed, Remote};
 use crate::id::{BranchName, CommitId};
+
+/// How many files an error names.
+const MAX_NAMED: usize = 5;
 
 /// Where the branch is pushed to.
 #[derive(Debug)]
@@ -46,11 +51,34 @@ pub(super) async fn push(checkout: &Checkout) -> Result<CommitId> {
             "what others have seen is not taken away: put the new commits on top of it, or push by hand",
         ));
     }
+    let pointers = checkout.repository.new_pointers(&to, [from, &checkout.base]).await?;
+    if !pointers.is_empty() {
+        return Err(without_contents(checkout, (remote, branch), &pointers));
+    }
     let push = Push { branch, from, to: &to, limit: checkout.limit };
     match remote.push(&checkout.repository, &push).await? {
         Pushed::Done => Ok(to),
         Pushed::MovedOn(tip) => Err(moved_on(checkout, branch, tip.as_ref())),
     }
+}
+
+/// Says that what is pushed would be of no use to whoever fetches it.
+fn without_contents(
+    checkout: &Checkout,
+    (remote, branch): (&Remote, &BranchName),
+    pointers: &BTreeSet<Vec<u8>>,
+) -> Error {
+    let (local, remote) = (&checkout.branch, remote.name());
+    let shown = |path: &Vec<u8>| format!("`{}`", String::from_utf8_lossy(path).escape_debug());
+    let mut named: Vec<String> = pointers.iter().take(MAX_NAMED).map(shown).collect();
+    let more = pointers.len().saturating_sub(MAX_NAMED);
+    named.extend((more > 0).then(|| format!("{more} more")));
+    let files = named.join(", ");
+    let what =
+        format!("push `{local}`: the contents of {files} are kept by git-lfs, which does not push them here");
+    Error::new(ErrorKind::Git, what).with_hint(format!(
+        "the commits are on the branch `{local}`: `git push {remote} {local}:{branch}`, where git-lfs is installed, takes both"
+    ))
 }
 
 fn moved_on(checkout: &Checkout, branch: &BranchName, tip: Option<&CommitId>) -> Error {

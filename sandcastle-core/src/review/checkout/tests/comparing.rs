@@ -134,14 +134,29 @@ async fn an_edit_in_the_way_of_the_merge_is_named_and_stays() {
 }
 
 #[tokio::test]
-async fn a_partial_clone_is_told_what_it_lacks() {
+async fn a_partial_clone_is_told_what_it_lacks_and_how_it_gets_it() {
     let place = Place::new().await;
+    place.author_commits("main.txt", "another\n").await;
+    place.publish("feature").await;
     crate::git::print(&place.remote(), ["config", "uploadpack.allowFilter", "true"]).await.unwrap();
     place.clone_with(&["--filter=blob:none", "--no-single-branch", "--no-checkout"]).await;
     let checkout = place.open().await.unwrap();
-    let error = checkout.diff().await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Git);
-    assert!(error.hints().concat().contains("without `--filter`"), "{error:#}");
+    let before = place.state().await;
+    let refetch = "git fetch --refetch --no-filter origin";
+    for error in [checkout.diff().await.unwrap_err(), checkout.outlook().await.unwrap_err()] {
+        let hints = error.hints().concat();
+        assert!(hints.contains("is a partial clone") && hints.contains(refetch), "{error:#}");
+    }
+    assert_eq!(place.state().await, before);
+
+    // What the hint says works, and what is wrong then is not that it is a partial clone.
+    place.git(&refetch.split(' ').skip(1).collect::<Vec<_>>()).await;
+    let lines = Diff::parse(&checkout.diff().await.unwrap()).unwrap().commentable();
+    assert_eq!(lines.paths().collect::<Vec<_>>(), ["feature.txt", "main.txt"]);
+    assert_eq!(checkout.outlook().await.unwrap(), MergeOutlook::Conflicts(vec!["main.txt".to_owned()]));
+    place.git(&["branch", "-D", "feature"]).await;
+    let error = checkout.outlook().await.unwrap_err();
+    assert!(!error.hints().concat().contains("partial"), "{error:#}");
 }
 
 #[tokio::test]

@@ -155,3 +155,42 @@ async fn branches_of_odd_names_come_and_go() {
         assert_eq!(place.remote_tip(name).await, tip);
     }
 }
+
+/// A file of git-lfs as it is in a commit.
+fn pointer(size: u32) -> String {
+    let id = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393";
+    format!("version https://git-lfs.github.com/spec/v1\noid sha256:{id}\nsize {size}\n")
+}
+
+#[tokio::test]
+async fn what_git_lfs_keeps_elsewhere_is_named_and_not_pushed_without_it() {
+    let place = Place::new().await;
+    let checkout = opened_and_committed(&place).await;
+    place.commits(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n").await;
+    std::fs::write(place.here().join("not-its-own.txt"), pointer(1)).unwrap();
+    std::fs::write(place.here().join("whole.bin"), "committed where there is no git-lfs").unwrap();
+    let before = place.commits("notes", "x").await;
+    assert_eq!(checkout.push().await.unwrap(), before, "all of it is in the commits");
+
+    std::fs::write(place.here().join("ä wall.bin"), pointer(2)).unwrap();
+    place.commits("moat.bin", &pointer(3)).await;
+    place.git(&["rm", "--quiet", "moat.bin"]).await;
+    place.commits("notes", "y").await;
+    let error = checkout.push().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Git);
+    says(&error, "the contents of `moat.bin`, `ä wall.bin` are kept by git-lfs");
+    says(&error, "`git push origin feature:feature`");
+    assert_eq!(place.remote_tip("feature").await, before);
+}
+
+#[tokio::test]
+async fn what_the_base_brings_of_git_lfs_is_there_already() {
+    let place = Place::new().await;
+    place.author.git(["switch", "--quiet", "main"]).await.unwrap();
+    place.author_commits(".gitattributes", "*.bin filter=lfs\n").await;
+    place.author_commits("moat.bin", &pointer(1)).await;
+    place.publish("main").await;
+    let checkout = place.open().await.unwrap();
+    let merged = checkout.merge_base().await.unwrap();
+    assert_eq!(checkout.push().await.unwrap(), merged);
+}
