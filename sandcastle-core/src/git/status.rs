@@ -39,6 +39,14 @@ impl Operation {
             Self::Bisect => "bisect",
         }
     }
+
+    /// Returns the argument of the command that takes it back.
+    pub(crate) fn way_back(self) -> &'static str {
+        match self {
+            Self::Rebase | Self::Merge | Self::CherryPick | Self::Revert => "--abort",
+            Self::Bisect => "reset",
+        }
+    }
 }
 
 /// Files that `git status` does not look at.

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::opening::Kind;
+use super::opening::{Kind, quoted};
 use super::place::Place;
 use crate::error::Result;
 use crate::git::{Head, Operation, Refs, Repository, branch_ref};
@@ -40,11 +40,15 @@ pub(crate) struct Origin {
     before: Arc<Refs>,
     /// How far the log of the `HEAD` had come then.
     log_end: u64,
+    /// What the user had begun there and not ended.
+    operation: Option<Operation>,
 }
 
 impl Origin {
-    pub(super) fn new(base: Option<CommitId>, before: Refs, log_end: u64) -> Self {
-        Self { base, before: Arc::new(before), log_end }
+    /// Takes the work tree for what it begins from: with this commit checked out, and these refs.
+    pub(super) fn new(tree: &Repository, base: Option<CommitId>, before: Refs) -> Self {
+        let (log_end, operation) = (tree.head_log_end(), tree.operation());
+        Self { base, before: Arc::new(before), log_end, operation }
     }
 
     pub(crate) fn base(&self) -> Option<&CommitId> {
@@ -88,8 +92,20 @@ pub(super) async fn gather(place: &Place, origin: &Origin) -> Result<Gathered> {
     let left_out = left_out(repository, &commits, &tips, ends.tip.as_ref()).await?;
     let moved = moved(origin, &now, &own);
     let branch = if re_attached(place, &head, &ends).await? { place.branch().clone() } else { head.branch };
-    let notes = ends.note.into_iter().collect();
+    let notes = ends.note.into_iter().chain(left_unfinished(place, origin)).collect();
     Ok(Gathered { commits, branch, tip: ends.tip, left_out, moved, notes })
+}
+
+/// Says what the agent began in the user's own work tree and did not end. A worktree with that is kept, and says it itself.
+fn left_unfinished(place: &Place, origin: &Origin) -> Option<String> {
+    let operation = place.repository().operation().filter(|now| Some(*now) != origin.operation)?;
+    (place.kind() == Kind::InPlace).then(|| {
+        let (name, back, top) = (operation.name(), operation.way_back(), quoted(place.top()));
+        format!(
+            "the agent began a {name} and did not end it: `git -C {top} status` says how it stands, and \
+             `git -C {top} {name} {back}` takes it back"
+        )
+    })
 }
 
 /// Lists the branches, other than `own`, that are not where they were.

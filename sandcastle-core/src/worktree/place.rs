@@ -64,7 +64,7 @@ impl Place {
             repository: host.aimed_at(&top, host.git_dir()),
             top,
             branch: head.branch,
-            origin: Origin::new(head.commit, refs, host.head_log_end()),
+            origin: Origin::new(host, head.commit, refs),
             kind: Kind::InPlace,
             is_fresh: false,
             made_branch: None,
@@ -84,7 +84,7 @@ impl Place {
     ) -> Self {
         Self {
             host: opening.host.clone(),
-            origin: Origin::new(Some(base), before, repository.head_log_end()),
+            origin: Origin::new(&repository, Some(base), before),
             repository,
             top,
             branch: opening.branch.clone(),
@@ -145,7 +145,7 @@ impl Place {
     /// [`ErrorKind::Git`](crate::ErrorKind::Git) when git cannot tell.
     pub(crate) async fn origin_now(&self) -> Result<Origin> {
         let (head, refs) = self.repository.head_and_refs().await?;
-        Ok(Origin::new(head.commit, refs, self.repository.head_log_end()))
+        Ok(Origin::new(&self.repository, head.commit, refs))
     }
 
     /// Takes it for one run; `false` while another is at work in it, whose commits could not be told from those of this one.

@@ -1,4 +1,5 @@
-//! Agents that move a branch which the user has checked out: it is told, with commands that put it right.
+//! Agents that leave a checkout of the user's in another state than it seems to be in: a branch that was moved beneath it, an
+//! operation that was not ended. It is told, with commands that put it right.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -163,4 +164,26 @@ async fn what_is_moved_together_with_its_checkout_is_nobodys_trouble() {
     std::fs::remove_file(bench.repository.path().join(".git/logs/HEAD")).unwrap();
     let result = sandcastle::run(bench.merging(work())).await.unwrap();
     assert_eq!((result.warnings, bench.exists("made.txt")), (Vec::new(), true));
+}
+
+#[tokio::test]
+async fn what_an_agent_began_in_the_users_own_checkout_and_did_not_end_is_told_once() {
+    let bench = Bench::new().await;
+    let turn = || {
+        let on_a_branch =
+            work().shell("git checkout -q -b other HEAD~1").write_file("made.txt", "another").commit("Other");
+        on_a_branch.shell("git checkout -q main").shell("git merge -q other || true").say("ok")
+    };
+    let options = bench.options([turn()]).branch_strategy(BranchStrategy::head());
+    let result = sandcastle::run(options).await.unwrap();
+    let [warning] = &result.warnings[..] else { panic!("one warning: {:?}", result.warnings) };
+    assert!(warning.starts_with("the agent began a merge and did not end it"), "{warning}");
+    let [status, back] = commands(warning);
+    assert!(does(&status), "{status}");
+    // What was there when the next one began is not its doing.
+    let options = bench.options([Turn::new().say("ok")]).branch_strategy(BranchStrategy::head());
+    assert_eq!(sandcastle::run(options).await.unwrap().warnings, Vec::<String>::new());
+    assert!(does(&back), "{back}");
+    assert_eq!(bench.status().await, "");
+    assert_eq!(bench.subjects("main").await, ["Work", "begin"]);
 }
