@@ -15,6 +15,7 @@ use super::refs::branch_ref;
 use super::repository::Repository;
 use super::takeover::{Checkout, State, Takeover, is_id, is_name};
 use crate::error::{Error, ErrorKind, Result};
+use crate::id::CommitId;
 
 /// The name of a bundle that came.
 const INCOMING: &str = "incoming.bundle";
@@ -28,6 +29,8 @@ pub(crate) struct Exchange {
     /// Where bundles lie on their way; outside of the work tree, so that they are there when it has gone.
     folder: PathBuf,
     limit: Duration,
+    /// Commits that the other side is to have besides the branch.
+    history: Vec<CommitId>,
     level: Mutex<Level>,
 }
 
@@ -38,6 +41,7 @@ struct Level {
     /// The commits of the files and of what is staged.
     files: Option<String>,
     staged: Option<String>,
+    history: Vec<CommitId>,
     own: BTreeSet<String>,
 }
 
@@ -71,7 +75,13 @@ impl Parcel {
 impl Exchange {
     /// Begins with a work tree that nobody else has yet. Bundles lie in `folder`.
     pub(crate) fn new(repository: Repository, folder: PathBuf, limit: Duration) -> Self {
-        Self { repository, folder, limit, level: Mutex::default() }
+        Self { repository, folder, limit, history: Vec::new(), level: Mutex::default() }
+    }
+
+    /// Sends these commits along with the first parcel, and what led to them.
+    pub(crate) fn with_history(mut self, commits: Vec<CommitId>) -> Self {
+        self.history = commits;
+        self
     }
 
     /// Returns where a bundle is to be put that comes.
@@ -113,8 +123,13 @@ impl Exchange {
         if old.state.is_none() && is_on_branch {
             own.insert(name.clone());
         }
-        let level =
-            Level { state: Some(state.clone()), files: Some(files.clone()), staged: staged.clone(), own };
+        let level = Level {
+            state: Some(state.clone()),
+            files: Some(files.clone()),
+            staged: staged.clone(),
+            history: self.history.clone(),
+            own,
+        };
         if (&old.state, &old.files, &old.staged) == (&level.state, &level.files, &level.staged) {
             return Ok(None);
         }
@@ -125,6 +140,8 @@ impl Exchange {
         let mut names = vec![("refs/sandcastle/files", files.as_str())];
         names.extend(staged.as_deref().map(|staged| ("refs/sandcastle/staged", staged)));
         names.extend(commit.as_deref().filter(|_| is_on_branch).map(|commit| (name.as_str(), commit)));
+        let history: Vec<_> = self.history.iter().enumerate().map(named).collect();
+        names.extend(history.iter().map(|(name, commit)| (name.as_str(), *commit)));
         Passage::beside(&self.repository).await?.bundle(&bundle, &names, &old.ids()).await?;
         let listing = self.repository.git().listing().await?;
         let format = listing.own_value("extensions.objectformat").unwrap_or(b"sha1");
@@ -235,8 +252,14 @@ impl Exchange {
 impl Level {
     fn ids(&self) -> BTreeSet<&str> {
         let refs = self.state.iter().flat_map(|state| state.refs.values());
-        refs.chain(&self.files).chain(&self.staged).map(String::as_str).collect()
+        let history = self.history.iter().map(CommitId::as_str);
+        refs.chain(&self.files).chain(&self.staged).map(String::as_str).chain(history).collect()
     }
+}
+
+/// Names a commit on its way. It has no name where it arrives.
+fn named((number, commit): (usize, &CommitId)) -> (String, &str) {
+    (format!("refs/sandcastle/history/{number}"), commit.as_str())
 }
 
 /// What the other side has.

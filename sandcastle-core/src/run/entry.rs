@@ -245,6 +245,7 @@ pub(super) fn check_lent_site(site: &Site, lot: &Lot) -> Result<()> {
     let settled = [
         ("branch_strategy", site.strategy.is_some()),
         ("copy_to_worktree", !site.copy.is_empty()),
+        ("history", lot.sandbox().is_some() && !site.history.is_empty()),
         ("host_worktree_ready", site.hooks.has_worktree_ready()),
         ("host_sandbox_ready", lot.sandbox().is_some() && site.hooks.has_host_sandbox_ready()),
         ("sandbox_ready", lot.sandbox().is_some() && site.hooks.has_sandbox_ready()),

@@ -134,6 +134,7 @@ impl SetUp<'_> {
         request.owner.run = Some(self.run.clone());
         let copied = self.copied.iter().filter(|path| is_there(place.top(), path));
         request.copies = copied.cloned().collect();
+        request.history.clone_from(&self.site.history);
         let making = async {
             match provider.sharing() {
                 Sharing::Mounts => {

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use super::hooks::Hooks;
 use super::timeouts::Timeouts;
+use crate::id::CommitId;
 use crate::worktree::BranchStrategy;
 
 /// The settings that every entry point has.
@@ -18,6 +19,7 @@ pub(super) struct Site {
     pub(super) name: Option<String>,
     pub(super) strategy: Option<BranchStrategy>,
     pub(super) copy: Vec<PathBuf>,
+    pub(super) history: Vec<CommitId>,
     pub(super) hooks: Hooks,
     pub(super) timeouts: Timeouts,
     pub(super) env: Vec<(OsString, OsString)>,
@@ -35,6 +37,7 @@ impl Site {
         self.env.splice(0..0, place.env.iter().cloned());
         self.secrets.splice(0..0, place.secrets.iter().cloned());
         self.copy.splice(0..0, place.copy.iter().cloned());
+        self.history.splice(0..0, place.history.iter().cloned());
     }
 }
 
@@ -47,6 +50,7 @@ impl fmt::Debug for Site {
             .field("name", &self.name)
             .field("strategy", &self.strategy)
             .field("copy", &self.copy)
+            .field("history", &self.history)
             .field("hooks", &self.hooks)
             .field("env", &names)
             .field("secrets", &self.secrets.len())
@@ -85,6 +89,15 @@ macro_rules! site_setters {
         /// Paths are relative to the root of the work tree that `cwd` is in. Calls add up.
         pub fn copy_to_worktree<P: Into<std::path::PathBuf>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
             self.$($site).+.copy.extend(paths.into_iter().map(Into::into));
+            self
+        }
+
+        /// Has commits inside that are not on the branch that is worked on, with what led to them, to be compared with or merged.
+        ///
+        /// They have to be in the repository here, and are named by their ids inside. Only a sandbox that shares no files with this
+        /// host, such as `Ssh`, would be without them. Calls add up.
+        pub fn history(mut self, commits: impl IntoIterator<Item = crate::CommitId>) -> Self {
+            self.$($site).+.history.extend(commits);
             self
         }
 

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
-use crate::id::RunId;
+use crate::id::{CommitId, RunId};
 use crate::process::ProcessIdentity;
 
 /// The label that says which process a sandbox belongs to.
@@ -61,6 +61,9 @@ pub struct SandboxRequest {
     /// Files and folders of the work tree that git does not carry and that are wanted inside all the same, relative to it: what
     /// shares no files has to bring them in.
     pub copies: Vec<PathBuf>,
+    /// Commits of the repository that are wanted inside besides those of the branch, with what led to them: what shares no files has
+    /// to bring them in.
+    pub history: Vec<CommitId>,
     /// Whom the sandbox belongs to.
     pub owner: Owner,
 }
@@ -120,6 +123,7 @@ impl SandboxRequest {
             mounts: vec![Mount::new(&worktree, Access::ReadWrite)],
             hidden: Vec::new(),
             copies: Vec::new(),
+            history: Vec::new(),
             owner: Owner::new(&worktree),
             worktree,
         }

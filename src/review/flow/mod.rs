@@ -322,7 +322,9 @@ impl PullRequestRun {
         sources: &Sources<'_>,
     ) -> Result<RunResult<T>> {
         let needed = options.missing_prompt_args()?;
-        let mut options = options.branch_strategy(sources.checkout.strategy().await?);
+        let mut options = options
+            .branch_strategy(sources.checkout.strategy().await?)
+            .history([sources.checkout.base().clone()]);
         if self.options.given().name.is_none() {
             options = options.name(format!("{}-{}", task.name(), self.number));
         }

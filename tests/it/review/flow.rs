@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use sandcastle::review::{PostingState, PullRequestRun};
+use sandcastle::sandbox::{Isolated, SandboxProvider};
 use sandcastle::testing::{ScratchRepo, Script, Scripted, Turn};
 use sandcastle::{BranchStrategy, CancellationToken, ErrorKind, Logging, NoSandbox, RunOptions};
 use tempfile::TempDir;
 
+use crate::sandboxes::isolated::Machine;
 use crate::support::desk::wait_for;
 use crate::support::github::{GitHubServer, Reply, Scene};
 use crate::support::tower::{Tower, lines};
@@ -20,15 +22,28 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
+        Self::with_base(&[]).await
+    }
+
+    /// With a base that has moved on by these lines.
+    async fn with_base(changed: &[(usize, &str)]) -> Self {
         let (repository, home) = (ScratchRepo::new().await.unwrap(), TempDir::new().unwrap());
-        let tower = Tower::build(&repository, &home.path().join("remote.git"), &[]).await;
+        let tower = Tower::build(&repository, &home.path().join("remote.git"), changed).await;
         let server = GitHubServer::start(Scene::new(&tower.head, &tower.base));
         Self { repository, home, server, tower }
     }
 
     fn options(&self, turns: impl IntoIterator<Item = Turn>) -> RunOptions {
+        self.options_in(NoSandbox::new(), turns)
+    }
+
+    fn options_in(
+        &self,
+        sandbox: impl SandboxProvider + 'static,
+        turns: impl IntoIterator<Item = Turn>,
+    ) -> RunOptions {
         let script = turns.into_iter().fold(Script::new(), Script::turn);
-        RunOptions::new(Scripted::new(script).state_dir(self.home.path().join("sessions")), NoSandbox::new())
+        RunOptions::new(Scripted::new(script).state_dir(self.home.path().join("sessions")), sandbox)
             .cwd(self.repository.path())
             .logging(Logging::off())
     }
@@ -133,4 +148,26 @@ async fn a_template_can_be_a_text_and_the_files_are_those_of_the_command() {
     done.write_files(&folder).unwrap();
     assert_eq!(std::fs::read_to_string(folder.join("verdict.txt")).unwrap(), "improved");
     assert!(done.has_unpushed() && done.postings().is_empty());
+}
+
+#[tokio::test]
+async fn conflicts_are_resolved_where_no_files_are_shared() {
+    let bench = Bench::with_base(&[(2, "a fence")]).await;
+    let base = &bench.tower.base;
+    let both = lines(&[(2, "a wall and a fence")]);
+    let resolves = Turn::new()
+        .shell(format!("git merge --no-edit {base}; true"))
+        .write_file("src/lib.rs", &both)
+        .shell("git add src && git commit -q -m 'Merge release'")
+        .say("Merged.");
+    let turns = [resolves, report(r#"{"comment": "Kept both."}"#)];
+    let options = bench.options_in(Isolated::new(Machine::new()), turns);
+    let mut done = bench.run(options).update_branch().await.unwrap();
+    assert_eq!((done.output.comment.as_str(), done.counts.commits), ("Kept both.", 1));
+    let parents = bench.repository.git(["log", "-1", "--format=%P", "tower"]).await.unwrap();
+    assert_eq!(parents.trim(), format!("{} {base}", bench.tower.head));
+    assert_eq!(bench.repository.git(["show", "tower:src/lib.rs"]).await.unwrap() + "\n", both);
+    done.push().await.unwrap();
+    let remote = bench.repository.git(["ls-remote", "origin", "refs/heads/tower"]).await.unwrap();
+    assert!(remote.starts_with(done.tip.as_str()), "{remote}");
 }
