@@ -15,6 +15,7 @@ use super::refs::branch_ref;
 use super::repository::Repository;
 use super::takeover::{Checkout, State, Takeover, is_id, is_name};
 use crate::error::{Error, ErrorKind, Result};
+use crate::id::CommitId;
 
 /// The name of a bundle that came.
 const INCOMING: &str = "incoming.bundle";
@@ -28,6 +29,8 @@ pub(crate) struct Exchange {
     /// Where bundles lie on their way; outside of the work tree, so that they are there when it has gone.
     folder: PathBuf,
     limit: Duration,
+    /// What is sent besides the branch, once and without a name.
+    besides: Vec<CommitId>,
     level: Mutex<Level>,
 }
 
@@ -39,6 +42,7 @@ struct Level {
     files: Option<String>,
     staged: Option<String>,
     own: BTreeSet<String>,
+    besides: Vec<CommitId>,
 }
 
 /// What is to be sent.
@@ -71,7 +75,12 @@ impl Parcel {
 impl Exchange {
     /// Begins with a work tree that nobody else has yet. Bundles lie in `folder`.
     pub(crate) fn new(repository: Repository, folder: PathBuf, limit: Duration) -> Self {
-        Self { repository, folder, limit, level: Mutex::default() }
+        Self { repository, folder, limit, besides: Vec::new(), level: Mutex::default() }
+    }
+
+    /// Sends these commits as well.
+    pub(crate) fn with(self, besides: Vec<CommitId>) -> Self {
+        Self { besides, ..self }
     }
 
     /// Returns where a bundle is to be put that comes.
@@ -113,8 +122,10 @@ impl Exchange {
         if old.state.is_none() && is_on_branch {
             own.insert(name.clone());
         }
+        let (files_there, staged_there) = (Some(files.clone()), staged.clone());
+        let besides = self.besides.clone();
         let level =
-            Level { state: Some(state.clone()), files: Some(files.clone()), staged: staged.clone(), own };
+            Level { state: Some(state.clone()), files: files_there, staged: staged_there, own, besides };
         if (&old.state, &old.files, &old.staged) == (&level.state, &level.files, &level.staged) {
             return Ok(None);
         }
@@ -125,6 +136,9 @@ impl Exchange {
         let mut names = vec![("refs/sandcastle/files", files.as_str())];
         names.extend(staged.as_deref().map(|staged| ("refs/sandcastle/staged", staged)));
         names.extend(commit.as_deref().filter(|_| is_on_branch).map(|commit| (name.as_str(), commit)));
+        let besides: Vec<String> =
+            (0..self.besides.len()).map(|number| format!("refs/sandcastle/besides/{number}")).collect();
+        names.extend(besides.iter().map(String::as_str).zip(self.besides.iter().map(CommitId::as_str)));
         Passage::beside(&self.repository).await?.bundle(&bundle, &names, &old.ids()).await?;
         let listing = self.repository.git().listing().await?;
         let format = listing.own_value("extensions.objectformat").unwrap_or(b"sha1");
@@ -235,7 +249,8 @@ impl Exchange {
 impl Level {
     fn ids(&self) -> BTreeSet<&str> {
         let refs = self.state.iter().flat_map(|state| state.refs.values());
-        refs.chain(&self.files).chain(&self.staged).map(String::as_str).collect()
+        let files = refs.chain(&self.files).chain(&self.staged).map(String::as_str);
+        files.chain(self.besides.iter().map(CommitId::as_str)).collect()
     }
 }
 

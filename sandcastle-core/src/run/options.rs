@@ -22,6 +22,7 @@ use crate::budget::Budget;
 use crate::config::{ConfigDir, Kept};
 use crate::error::Result;
 use crate::git::Repository;
+use crate::id::CommitId;
 use crate::output::ladder::Ladder;
 use crate::output::{AgentOutput, ExtractError, OutputSpec};
 use crate::prompt::PromptSource;
@@ -256,6 +257,15 @@ impl<O> RunOptions<O> {
     /// otherwise as [`max_cost`](Self::max_cost).
     pub fn max_tokens(mut self, tokens: u64) -> Self {
         self.settings.budget.max_tokens = Some(tokens);
+        self
+    }
+
+    /// Has a commit of the repository at hand where the agent works, such as one that it is to merge. Calls add up.
+    ///
+    /// It takes a sandbox that shares no files with this host, and to which else only the branch goes that is worked on; others
+    /// see every commit. A sandbox that is there already has what it was made with.
+    pub fn bring_commit(mut self, commit: CommitId) -> Self {
+        self.settings.site.commits.push(commit);
         self
     }
 

@@ -134,6 +134,7 @@ impl SetUp<'_> {
         request.owner.run = Some(self.run.clone());
         let copied = self.copied.iter().filter(|path| is_there(place.top(), path));
         request.copies = copied.cloned().collect();
+        request.commits.clone_from(&self.site.commits);
         let making = async {
             match provider.sharing() {
                 Sharing::Mounts => {

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use super::hooks::Hooks;
 use super::timeouts::Timeouts;
+use crate::id::CommitId;
 use crate::worktree::BranchStrategy;
 
 /// The settings that every entry point has.
@@ -18,6 +19,8 @@ pub(super) struct Site {
     pub(super) name: Option<String>,
     pub(super) strategy: Option<BranchStrategy>,
     pub(super) copy: Vec<PathBuf>,
+    /// Commits that are wanted inside besides those of the branch.
+    pub(super) commits: Vec<CommitId>,
     pub(super) hooks: Hooks,
     pub(super) timeouts: Timeouts,
     pub(super) env: Vec<(OsString, OsString)>,

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
-use crate::id::RunId;
+use crate::id::{CommitId, RunId};
 use crate::process::ProcessIdentity;
 
 /// The label that says which process a sandbox belongs to.
@@ -61,6 +61,8 @@ pub struct SandboxRequest {
     /// Files and folders of the work tree that git does not carry and that are wanted inside all the same, relative to it: what
     /// shares no files has to bring them in.
     pub copies: Vec<PathBuf>,
+    /// Commits of the repository that are wanted inside besides those of the branch: what shares no files has to bring them in.
+    pub commits: Vec<CommitId>,
     /// Whom the sandbox belongs to.
     pub owner: Owner,
 }
@@ -120,6 +122,7 @@ impl SandboxRequest {
             mounts: vec![Mount::new(&worktree, Access::ReadWrite)],
             hidden: Vec::new(),
             copies: Vec::new(),
+            commits: Vec::new(),
             owner: Owner::new(&worktree),
             worktree,
         }

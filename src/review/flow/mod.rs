@@ -313,7 +313,8 @@ impl PullRequestRun {
         sources: &Sources<'_>,
     ) -> Result<RunResult<T>> {
         let needed = options.missing_prompt_args()?;
-        let mut options = options.branch_strategy(sources.checkout.strategy().await?);
+        let (strategy, base) = (sources.checkout.strategy().await?, sources.checkout.base().clone());
+        let mut options = options.branch_strategy(strategy).bring_commit(base);
         if self.options.given().name.is_none() {
             options = options.name(format!("{}-{}", task.name(), self.number));
         }

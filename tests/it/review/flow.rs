@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use sandcastle::review::{PostingState, PullRequestRun};
+use sandcastle::sandbox::Isolated;
 use sandcastle::testing::{ScratchRepo, Script, Scripted, Turn};
 use sandcastle::{BranchStrategy, CancellationToken, ErrorKind, Logging, NoSandbox, RunOptions};
 use tempfile::TempDir;
 
+use crate::sandboxes::isolated::Machine;
 use crate::support::desk::wait_for;
 use crate::support::github::{GitHubServer, Reply, Scene};
 use crate::support::tower::{Tower, lines};
@@ -20,8 +22,13 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
+        Self::with_base(&[]).await
+    }
+
+    /// As [`Bench::new`], where these lines have changed in the base since the pull request was begun.
+    async fn with_base(changed: &[(usize, &str)]) -> Self {
         let (repository, home) = (ScratchRepo::new().await.unwrap(), TempDir::new().unwrap());
-        let tower = Tower::build(&repository, &home.path().join("remote.git"), &[]).await;
+        let tower = Tower::build(&repository, &home.path().join("remote.git"), changed).await;
         let server = GitHubServer::start(Scene::new(&tower.head, &tower.base));
         Self { repository, home, server, tower }
     }
@@ -133,4 +140,27 @@ async fn a_template_can_be_a_text_and_the_files_are_those_of_the_command() {
     done.write_files(&folder).unwrap();
     assert_eq!(std::fs::read_to_string(folder.join("verdict.txt")).unwrap(), "improved");
     assert!(done.has_unpushed() && done.postings().is_empty());
+}
+
+#[tokio::test]
+async fn a_conflict_is_resolved_where_no_files_are_shared() {
+    let bench = Bench::with_base(&[(2, "a fence")]).await;
+    let base = &bench.tower.base;
+    let resolved = Turn::new()
+        .shell("test -z \"$(git remote)\"")
+        .shell(format!("git merge --no-edit {base} >merging; grep -q CONFLICT merging && rm merging"))
+        .write_file("src/lib.rs", lines(&[(2, "a wall and a fence")]))
+        .shell("git add -A && git commit -q -m 'Merge release'")
+        .say("Merged.");
+    let script = Script::new().turn(resolved).turn(report(r#"{"comment": "Both are kept."}"#));
+    let agent = Scripted::new(script).state_dir(bench.home.path().join("sessions"));
+    let options = RunOptions::new(agent, Isolated::new(Machine::new()));
+    let run = bench.run(options.cwd(bench.repository.path()).logging(Logging::off()));
+    let mut done = run.update_branch().await.unwrap();
+    assert_eq!((done.output.comment.as_str(), done.counts.commits), ("Both are kept.", 1));
+    let parents = bench.repository.git(["rev-parse", "tower^1", "tower^2"]).await.unwrap();
+    assert_eq!(parents.lines().collect::<Vec<_>>(), [&bench.tower.head, base]);
+    done.push().await.unwrap();
+    let remote = bench.repository.git(["ls-remote", "origin", "refs/heads/tower"]).await.unwrap();
+    assert!(remote.starts_with(done.tip.as_str()), "{remote}");
 }

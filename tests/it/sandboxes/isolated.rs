@@ -16,12 +16,12 @@ use sandcastle::{
 
 /// A folder in the part of a machine.
 #[derive(Clone, Debug)]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     root: Arc<tempfile::TempDir>,
 }
 
 impl Machine {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { root: Arc::new(tempfile::tempdir().unwrap()) }
     }
 

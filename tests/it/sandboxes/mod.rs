@@ -5,7 +5,7 @@ mod containers;
 mod docker;
 mod every;
 mod hostile;
-mod isolated;
+pub(crate) mod isolated;
 mod loopback;
 mod podman;
 mod speaking;

@@ -2,7 +2,8 @@
 //!
 //! An [`IsolatedProvider`] has a folder somewhere and starts programs there; that is all it has to do. [`Isolated`] makes a
 //! [`SandboxProvider`] of it: it brings the work tree in as a git bundle, with what is not committed, and after each agent
-//! process brings back what was done. Nothing but the branch that is worked on leaves this host.
+//! process brings back what was done. Nothing but the branch that is worked on, and
+//! commits that were asked for, leaves this host.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -119,7 +120,7 @@ impl<P: IsolatedProvider> SandboxProvider for Isolated<P> {
             let name = format!("{}-{:08x}", request.owner.process.pid, fastrand::u32(..));
             let folder = config.make(Kept::Sandboxes)?.join(name);
             let inner = self.provider.create(request.owner).await?;
-            let exchange = Exchange::new(repository, folder, GIT_LIMIT);
+            let exchange = Exchange::new(repository, folder, GIT_LIMIT).with(request.commits);
             let handle = Handle { inner, exchange, name: self.provider.name().to_owned() };
             let sent = async {
                 handle.send().await?;
