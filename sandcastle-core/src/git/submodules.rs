@@ -11,8 +11,11 @@ use std::time::Duration;
 
 use super::command::{Git, path_from};
 use super::repository::Repository;
+use super::wall::read_bounded;
 use crate::error::{Error, ErrorKind, Result};
 
+/// The longest file that says where a git folder is.
+const MAX_POINTER: u64 = 8192;
 /// What the configuration of a submodule that was populated here may hold; nothing in it makes git run anything.
 const HARMLESS: &[&str] = &[
     "core.bare",
@@ -128,6 +131,19 @@ impl Repository {
         let args = args.into_iter().chain(known);
         Ok(!self.git().does("look for commits", args).await?.stdout.is_empty())
     }
+}
+
+/// Finds the git folder of a repository in a work tree.
+pub(super) fn nested_git_dir(folder: &Path) -> Option<PathBuf> {
+    let own = folder.join(".git");
+    let kind = fs::symlink_metadata(&own).ok()?;
+    let own = if kind.is_file() {
+        let text = read_bounded(&own, MAX_POINTER).ok().flatten()?;
+        folder.join(path_from(text.strip_prefix(b"gitdir:")?.trim_ascii()))
+    } else {
+        own
+    };
+    own.canonicalize().ok().filter(|own| own.join("HEAD").exists())
 }
 
 fn is_remote_of_branch(key: &str) -> bool {

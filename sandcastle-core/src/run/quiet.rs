@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::event::RunEvent;
 use super::iteration::Stage;
 use super::ledger::Ledger;
+use crate::config::ConfigDir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::{Memory, Undone, Witness};
 use crate::journal::RESCUE_BRANCHES;
@@ -32,7 +33,9 @@ impl<'a> Quiet<'a> {
     /// When the run is cut off meanwhile.
     pub(super) async fn begin(stage: &'a Stage<'a>, ledger: &mut Ledger) -> Result<Option<Self>> {
         let limit = limit(stage);
-        let looking = Memory::of(stage.workplace.repository(), limit);
+        let repository = stage.workplace.repository();
+        let ours = ConfigDir::of(repository);
+        let looking = Memory::of(repository, ours.path(), limit);
         match stage.bounds.step("look at the work tree before the agent speaks", limit, looking).await {
             Ok(memory) => Ok(Some(Self { stage, memory })),
             Err(error) if matches!(error.kind(), ErrorKind::Cancelled | ErrorKind::TotalTimeout) => {
@@ -103,7 +106,8 @@ fn tell(undone: Undone, ledger: &mut Ledger) {
             named.join(", ")
         ));
     }
-    for what in left {
+    let more = left.len().saturating_sub(MAX_NAMED);
+    for what in left.into_iter().take(MAX_NAMED).chain((more > 0).then(|| format!("and {more} more"))) {
         ledger.warn(format!("not all that the agent changed while it may only speak was undone: {what}"));
     }
 }

@@ -232,6 +232,19 @@ async fn files_that_a_changed_rule_hides() {
 }
 
 #[tokio::test]
+async fn what_is_ignored_is_left_and_told() {
+    let mut case = Case::in_place().await;
+    case.work = case.work.write_file(".gitignore", ".env\n").write_file(".env", "KEY=a").say("The work.");
+    let mischief = Turn::new().write_file(".env", "KEY=another").say(GOOD);
+    let result = sandcastle::run_with_extraction::<N>(case.options(mischief), QUESTION).await.unwrap();
+    assert_eq!((result.output.n, case.undone.lock().unwrap().len()), (5, 0));
+    let told = result.warnings.iter().filter(|warning| warning.contains("`.env` has changed"));
+    assert_eq!(told.count(), 1, "{:?}", result.warnings);
+    let file = std::fs::read_to_string(case.bench.repository.path().join(".env")).unwrap();
+    assert_eq!(file, "KEY=another");
+}
+
+#[tokio::test]
 async fn bytes_that_attributes_would_change() {
     let mut case = Case::in_place().await;
     case.work = case

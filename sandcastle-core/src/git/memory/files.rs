@@ -12,6 +12,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::unkept::Unkept;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::borrowed::Borrowed;
 use crate::git::command::{Git, path_from};
@@ -103,6 +104,11 @@ impl Files {
         files.modes = candidates.modes(&files.top);
         files.large = candidates.large;
         Ok(files)
+    }
+
+    /// Looks at what is kept nowhere: what is ignored, and other repositories.
+    pub(super) async fn unkept(&self, ours: &Path, repositories: Vec<PathBuf>) -> Result<Unkept> {
+        Unkept::of(&self.with(&self.index()), &self.top, ours, repositories).await
     }
 
     /// Looks what has changed since.

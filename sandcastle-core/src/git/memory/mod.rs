@@ -1,20 +1,22 @@
 //! What a work tree and the names of its repository were at one moment, so that what changes afterwards can be undone.
 //!
 //! [`Memory::of`] looks, [`Memory::restore`] looks again and puts back what differs: `files` byte for byte, what is `staged`, and
-//! the `names` of commits. Whatever is undone becomes a commit on a branch first, so that nothing gets lost by it. What git ignores
-//! is not looked at, and neither is the inside of other repositories in the work tree.
+//! the `names` of commits. Whatever is undone becomes a commit on a branch first, so that nothing gets lost by it. What is `unkept`,
+//! because git ignores it or it is another repository, cannot be put back; that it has changed is seen.
 
 mod files;
 mod names;
 mod staged;
+mod unkept;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use self::files::{Changed, Files, Look};
 use self::names::{Names, Renamed};
 use self::staged::Staged;
+use self::unkept::Unkept;
 use super::{Git, Refs, Repository};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BranchName, CommitId};
@@ -32,6 +34,9 @@ pub(crate) struct Memory {
     files: Files,
     staged: Staged,
     names: Names,
+    unkept: Unkept,
+    /// A folder that changes meanwhile, and is nobody's work.
+    ours: PathBuf,
     log_end: u64,
 }
 
@@ -72,19 +77,19 @@ struct Difference {
 }
 
 impl Memory {
-    /// Looks at a work tree and the names of its repository. Each call of git that reads files may take `limit`.
+    /// Looks at a work tree and the names of its repository. Each call of git that reads files may take `limit`. What git does
+    /// not keep in the folder `ours` is not looked at.
     ///
     /// # Errors
     /// [`ErrorKind::Git`] or [`ErrorKind::Io`] when they cannot be read.
-    pub(crate) async fn of(repository: &Repository, limit: Duration) -> Result<Self> {
-        Ok(Self {
-            repository: repository.clone(),
-            limit,
-            log_end: repository.head_log_end(),
-            names: Names::of(repository).await?,
-            staged: Staged::of(repository).await?,
-            files: Files::of(repository, limit).await?,
-        })
+    pub(crate) async fn of(repository: &Repository, ours: &Path, limit: Duration) -> Result<Self> {
+        let log_end = repository.head_log_end();
+        let names = Names::of(repository).await?;
+        let staged = Staged::of(repository).await?;
+        let files = Files::of(repository, limit).await?;
+        let unkept = files.unkept(ours, staged.repositories()).await?;
+        let (repository, ours) = (repository.clone(), ours.to_path_buf());
+        Ok(Self { repository, limit, files, staged, names, unkept, ours, log_end })
     }
 
     /// Puts back what is not as it was, and returns what that is. `name` is what the branch is called that holds it.
@@ -116,6 +121,14 @@ impl Memory {
                 .into_iter()
                 .map(|path| format!("`{}` has changed, and is too large to have been kept", path.display())),
         );
+        let repositories = self.staged.repositories();
+        let unkept = self.unkept.now(self.files.unkept(&self.ours, repositories).await?);
+        let unkept = unkept.iter().map(|path| path.display());
+        undone.left.extend(unkept.map(|path| {
+            format!(
+                "`{path}` has changed, and git keeps no copy of it here: it is ignored, or another repository"
+            )
+        }));
         Ok(undone)
     }
 

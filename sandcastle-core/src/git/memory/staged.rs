@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::git::{Repository, read_bounded};
+use crate::git::{Repository, path_from, read_bounded};
 
 /// The longest index that is kept.
 const MAX_INDEX: u64 = 1 << 30;
@@ -52,6 +52,13 @@ impl Staged {
         let listing =
             repository.git().does("read the index", ["ls-files", "--stage", "-v", "-z"]).await?.stdout;
         Ok(Self { index, listing, small, folders })
+    }
+
+    /// Lists the repositories that are part of the work tree.
+    pub(super) fn repositories(&self) -> Vec<PathBuf> {
+        let lines = self.listing.split(|byte| *byte == 0);
+        let modes = lines.filter(|line| line.get(1..).is_some_and(|line| line.starts_with(b" 160000 ")));
+        modes.filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1)).map(path_from).collect()
     }
 
     /// Tells whether the same is staged and begun.

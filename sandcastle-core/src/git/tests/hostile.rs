@@ -1,5 +1,6 @@
 //! Every call of git on the host, in a repository that is full of traps.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::{TRAPS, Trapped};
@@ -27,7 +28,7 @@ async fn all_calls(place: &Trapped) {
             .into(repository)
             .await;
         let readme = repository.top().unwrap().join("README.md");
-        if let Ok(mut memory) = Memory::of(repository, Duration::from_secs(20)).await {
+        if let Ok(mut memory) = Memory::of(repository, Path::new("/nowhere"), Duration::from_secs(20)).await {
             std::fs::write(&readme, "said\n").unwrap();
             let _ = memory.restore("rescue", &Witness::Nobody).await;
         }

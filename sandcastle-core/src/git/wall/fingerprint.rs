@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::git::command::Git;
 use crate::git::overrides::{entries, is_of_repository};
 use crate::git::repository::Repository;
+use crate::git::submodules::nested_git_dir;
 
 /// How long git may need to read a configuration; one that includes a pipe is never read to its end.
 const CONFIG_LIMIT: Duration = Duration::from_secs(10);
@@ -23,8 +24,6 @@ const MAX_DEPTH: usize = 8;
 
 /// How many repositories in a work tree are looked into.
 const MAX_NESTED: usize = 200;
-/// The longest file that says where a git folder is.
-const MAX_POINTER: u64 = 8192;
 
 /// The name of something git reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,7 +93,9 @@ impl Fingerprint {
             let nested = listed.stdout.split(|byte| *byte == 0).filter(|line| line.starts_with(b"160000 "));
             let paths = nested.filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1));
             for folder in paths.map(|path| top.join(crate::git::path_from(path))) {
-                let Some(own) = own_folder(&folder).filter(|own| !own.starts_with(common)) else { continue };
+                let Some(own) = nested_git_dir(&folder).filter(|own| !own.starts_with(common)) else {
+                    continue;
+                };
                 self.look_into(&own.join("hooks"), 0);
                 self.read_file(&own.join("config")).await?;
                 let git = Git::at(&folder).env("GIT_DIR", &own).env("GIT_WORK_TREE", &folder);
@@ -232,19 +233,6 @@ const STEERING: &[&str] = &[
 fn is_being_made(admin: &Path) -> bool {
     let lock = super::read_bounded(&admin.join("locked"), 64).ok().flatten();
     lock.is_some_and(|reason| reason.starts_with(b"initializing")) || !admin.join("commondir").exists()
-}
-
-/// Finds the git folder of a nested repository.
-fn own_folder(folder: &Path) -> Option<PathBuf> {
-    let own = folder.join(".git");
-    let kind = fs::symlink_metadata(&own).ok()?;
-    let own = if kind.is_file() {
-        let text = super::read_bounded(&own, MAX_POINTER).ok().flatten()?;
-        folder.join(crate::git::path_from(text.strip_prefix(b"gitdir:")?.trim_ascii()))
-    } else {
-        own
-    };
-    own.canonicalize().ok().filter(|own| own.join("HEAD").exists())
 }
 
 fn is_folder(path: &Path) -> bool {

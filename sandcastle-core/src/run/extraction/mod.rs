@@ -83,8 +83,9 @@ impl From<&str> for Extraction {
 /// agent goes on with that session to answer `extraction`, and only then its commits land. In this turn, and in every
 /// correction of its answer, it may only speak: its program is told so where it can be, and anything that changes in the work
 /// tree, in what is staged, or in the refs of the repository is undone, kept on a branch of its own, and told by
-/// [`RunEvent::ChangeUndone`](crate::RunEvent::ChangeUndone) and a warning. The output is valid all the same. What git ignores
-/// is not looked at.
+/// [`RunEvent::ChangeUndone`](crate::RunEvent::ChangeUndone) and a warning. The output is valid all the same. What git keeps no
+/// copy of, as it ignores it or it is another repository in the work tree, is left as it is; that it has changed is told by a
+/// warning, for the first 200,000 files of it.
 ///
 /// The result is that of the work, with the output: `text` is what was said while the agent worked; `commits` are those of the
 /// work; `iterations`, `usage` and the budget count both phases, and [`Iteration::mode`](crate::Iteration) tells them apart.
